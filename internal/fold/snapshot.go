@@ -1,0 +1,166 @@
+// Package fold folds a run's log into immutable snapshots of rows and says
+// what changed between two of them (docs/planning.md, 'From parts to rows').
+// It is pure: no clock, I/O, goroutine or log.
+package fold
+
+import (
+	"time"
+
+	"stagefold/internal/part"
+	"stagefold/internal/planning"
+)
+
+// Status is a row's status as the page shows it.
+type Status string
+
+const (
+	RowPending    Status = "pending"
+	RowInProgress Status = "in_progress"
+	RowWaiting    Status = "waiting"
+	RowDone       Status = "done"
+	RowError      Status = "error"
+	RowAborted    Status = "aborted"
+	RowCancelled  Status = "cancelled"
+)
+
+// Icon is the name of a status's icon: circle heartbeat pause check x square dash.
+func (s Status) Icon() string {
+	switch s {
+	case RowInProgress:
+		return "heartbeat"
+	case RowWaiting:
+		return "pause"
+	case RowDone:
+		return "check"
+	case RowError:
+		return "x"
+	case RowAborted:
+		return "square"
+	case RowCancelled:
+		return "dash"
+	}
+	return "circle"
+}
+
+// Part is a part in a snapshot: the part's head, and its text as blocks.
+// Immutable; an unchanged part keeps its pointer from snapshot to snapshot.
+type Part struct {
+	part.Part // Text is empty here
+	Blocks    Vec[*Block]
+}
+
+// BlockKind is the kind of a markdown block.
+type BlockKind string
+
+const (
+	BlockParagraph BlockKind = "paragraph"
+	BlockHeading   BlockKind = "heading"
+	BlockCode      BlockKind = "code"
+	BlockList      BlockKind = "list"
+	BlockTable     BlockKind = "table"
+	BlockQuote     BlockKind = "quote"
+	BlockHTML      BlockKind = "html"
+	BlockRule      BlockKind = "rule"
+	BlockOther     BlockKind = "other"
+)
+
+// Block is one top-level markdown block of a text. Closed blocks never change;
+// only the last block of a streaming part is open.
+type Block struct {
+	N      int // position in the part, from 0
+	Kind   BlockKind
+	Closed bool
+	Info   string // code: the fence's info string
+	Text   string // the block's markdown source; empty while Pieces holds it
+	// Pieces splits a long open code, list or table block, so that a delta costs
+	// the last piece only. Empty for short and for closed blocks.
+	Pieces Vec[*Piece]
+}
+
+// Piece is a part of a long open block: some lines of code, an item, some rows.
+// Closed pieces never change.
+type Piece struct {
+	N      int // position in the block, from 0
+	Closed bool
+	Text   string
+}
+
+// Child is a child run as its parent's log tells it.
+type Child struct {
+	part.ChildData
+	Seq     int64
+	Started time.Time
+	Ended   time.Time
+}
+
+// Row is one stage of the authoritative list. Immutable; an unchanged row keeps
+// its pointer.
+type Row struct {
+	StageID        string
+	Index          int // from 1
+	Total          int
+	Content        string
+	Deliverable    string
+	Evidence       string
+	Status         Status
+	Unverified     bool
+	ClosedByRunEnd bool
+	ResolvedBy     string
+	Live           bool // the stage that new parts would join, while the run lives
+	HasNext        bool
+	Started        time.Time     // first became current; zero if never
+	Ended          time.Time     // last stopped being current; zero while current
+	Elapsed        time.Duration // sum of the closed spans in which it was current
+	Since          time.Time     // start of the open span; zero if none
+	Usage          part.Usage
+	Tools          int // tool parts in Parts
+	Files          []part.FileChange
+	Children       []*Child
+	Parts          Vec[*Part]
+	Activity       string // the one line of live activity: running tool with its subject, or the last words; only while Live
+}
+
+// Settled: the row is terminal and nothing in it can change any more.
+func (r *Row) Settled() bool {
+	return r.Status == RowDone || r.Status == RowError || r.Status == RowAborted || r.Status == RowCancelled
+}
+
+// Activity is one line of the run's activity view.
+type Activity struct {
+	part.ActivityData
+	Step int
+	Time time.Time
+	Seq  int64
+}
+
+// Snapshot is a folded log. Immutable.
+type Snapshot struct {
+	Seq   int64 // the last entry folded
+	Start part.StartData
+	// State is running until a wait or finish entry says otherwise.
+	State        part.State
+	FinishReason part.FinishReason // empty while the run lives
+	Error        *part.RunError
+	Note         string // the limit or reason named at the end
+	Debt         []part.Debt
+	Waiting      []part.Waiting
+	Started      time.Time
+	Finished     time.Time
+	Step         int // the newest step
+	Usage        part.Usage
+	Planned      bool           // the run ever had a plan; sticky
+	Plan         *planning.Plan // authoritative list; nil without a plan
+	PlanData     *part.PlanData // newest data-plan, for wire clients
+	Done         int            // done stages that the run's end did not close
+	Total        int
+	Lead         Vec[*Part]
+	Rows         Vec[*Row]
+	Sink         Vec[*Part]
+	Answer       Vec[*Part]
+	Unattached   []*Child // children of no row, shown after the rows
+	Activity     Vec[*Activity]
+	PartCount    int
+}
+
+// Terminal: a finish entry was folded.
+func (s *Snapshot) Terminal() bool { return s.State.Terminal() }
