@@ -45,9 +45,14 @@ func (s Status) Icon() string {
 // Part is a part in a snapshot: the part's head, and its text as blocks.
 // Immutable; an unchanged part keeps its pointer from snapshot to snapshot.
 type Part struct {
-	part.Part // Text is empty here
+	part.Part // Text is empty here: see Source
 	Blocks    Vec[*Block]
+
+	text string
 }
+
+// Source is the whole text of a text or reasoning part.
+func (p *Part) Source() string { return p.text }
 
 // BlockKind is the kind of a markdown block.
 type BlockKind string
@@ -76,6 +81,9 @@ type Block struct {
 	// the last piece only. Empty for short and for closed blocks.
 	Pieces Vec[*Piece]
 }
+
+// Source is the markdown to render the block from.
+func (b *Block) Source() string { return b.Text }
 
 // Piece is a part of a long open block: some lines of code, an item, some rows.
 // Closed pieces never change.
