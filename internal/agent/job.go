@@ -19,13 +19,19 @@ type Job struct {
 	Model         Model
 	ModelName     string // as shown and stored, for instance anthropic/NAME
 	Mode          planning.Mode
-	Prior         []Turn         // earlier turns of the chat, oldest first
-	Plan          planning.State // the chat's plan; only its open stages are carried
-	Tools         []Tool         // working tools; the loop adds the planner's and complete
-	Limits        Limits
-	Workspace     string // its name, for the system prompt
-	// Done holds the entries of this run's completed steps where it is taken
-	// over; empty for a new run.
+	Prior         []Turn // earlier turns of the chat, oldest first
+	// Plan is the chat's plan. A new run carries only its open stages; a run that
+	// is taken over goes on with the newest state that CommitPlan or CommitStep stored.
+	Plan      planning.State
+	Tools     []Tool // working tools; the loop adds the planner's and complete
+	Limits    Limits
+	Workspace string // its name, for the system prompt
+	// Approve reports that the chat allows the tool without asking; nil allows
+	// every tool. It is asked for tools with Approval only.
+	Approve func(tool string) bool
+	// Done holds this run's log so far where it is taken over, the broken step's
+	// entries included; empty for a new run. The loop finds out itself what of
+	// the broken step can be kept.
 	Done []*part.Entry
 
 	Now   func() time.Time
@@ -44,6 +50,7 @@ type Limits struct {
 	Run        time.Duration // 2 h
 	Silence    time.Duration // 120 s without a byte from the provider
 	Tool       time.Duration // 120 s a tool call
+	Grace      time.Duration // 2 s that a cancelled tool may take to hand in what it has
 	ToolOutput int           // 32 KiB shown to the model
 	Plan       planning.Limits
 	// Backoff before retry n (from 1) of a model call; tests set it to zero.
@@ -56,6 +63,8 @@ type Tool struct {
 	Dynamic    bool // MCP
 	Approval   bool // asks unless the chat allows it
 	Idempotent bool // may be run again blindly after a takeover
+	// Timeout replaces Limits.Tool; negative for none.
+	Timeout time.Duration
 	// Run does the call. It ends when ctx ends, in bounded time and memory, and
 	// leaves nothing running. A failed call is a ToolResult with Err, never a panic.
 	Run func(ctx context.Context, call ToolCall) ToolResult

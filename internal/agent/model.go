@@ -91,6 +91,7 @@ const (
 	ChunkSource                        // URL, Title
 	ChunkUsage                         // Usage so far
 	ChunkFinish                        // Reason, Usage
+	ChunkAlive                         // bytes arrived that say nothing, for instance a ping; only resets the silence limit
 )
 
 // Chunk is one piece of a model's answer. Text of all kinds is valid UTF-8.
