@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"stagefold/internal/agent"
+)
+
+// stop ends a run: delivered, finished (it was over already), or no-owner (no
+// worker holds it; the durable flag is set and the next owner obeys it).
+func (a *app) stop(ctx context.Context, runID string) (string, error) {
+	state, err := a.db.RequestStop(ctx, runID)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case state.Terminal():
+		return "finished", nil
+	case a.runs.Stop(runID):
+		return "delivered", nil
+	}
+	run, err := a.db.Run(ctx, runID)
+	if err != nil {
+		return "", err
+	}
+	if run.State.Terminal() {
+		return "finished", nil
+	}
+	return "no-owner", nil
+}
+
+func (a *app) stopRun(c echo.Context) error {
+	ctx := c.Request().Context()
+	run, err := a.db.Run(ctx, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	if _, err := a.stop(ctx, run.ID); err != nil {
+		return err
+	}
+	return done(c, "/chats/"+run.ChatID)
+}
+
+func (a *app) apiStop(c echo.Context) error {
+	result, err := a.stop(c.Request().Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, map[string]string{"result": result})
+}
+
+// again starts a new run on the same user message.
+func (a *app) again(ctx context.Context, runID string) (posted, error) {
+	run, err := a.db.RunAgain(ctx, runID, newID())
+	if err != nil {
+		return posted{}, err
+	}
+	a.disp.launch(ctx, run)
+	a.disp.wake(run.ChatID, run.ID)
+	return posted{MessageID: run.UserMessageID, RunID: run.ID, State: "started"}, nil
+}
+
+func (a *app) runAgain(c echo.Context) error {
+	ctx := c.Request().Context()
+	run, err := a.db.Run(ctx, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	if _, err := a.again(ctx, run.ID); err != nil {
+		return err
+	}
+	return done(c, "/chats/"+run.ChatID)
+}
+
+func (a *app) apiAgain(c echo.Context) error {
+	r, err := a.again(c.Request().Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusAccepted, r)
+}
+
+// apiAnswer is POST /api/runs/{id}/answer: the answer to ask_user or to a
+// closing question.
+func (a *app) apiAnswer(c echo.Context) error {
+	var in struct {
+		ToolCallID string `json:"toolCallId"`
+		Text       string `json:"text"`
+	}
+	if err := readJSON(c, &in); err != nil {
+		return err
+	}
+	if err := checkMessage("answer", in.Text); err != nil {
+		return err
+	}
+	run, err := a.db.Run(c.Request().Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	if err := a.runs.Answer(run.ID, agent.Answer{ToolCallID: in.ToolCallID, Text: in.Text}); err != nil {
+		return &webError{http.StatusConflict, "not_waiting", "This run does not wait for an answer.", "Send a message to the chat instead."}
+	}
+	return c.JSON(http.StatusOK, map[string]string{"state": "answered"})
+}
