@@ -94,6 +94,9 @@ type ChatPageView struct {
 	Modes  []planning.Mode
 	Draft  string // refused text, given back
 	Error  string // a sentence beside the composer
+	// MessageID is the id of the message that the form sends without JavaScript;
+	// the page's client makes a new one for each message.
+	MessageID string
 }
 
 // PageView is what every page's frame needs.

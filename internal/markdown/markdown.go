@@ -7,14 +7,14 @@ package markdown
 import (
 	"bytes"
 	"html"
+	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
-
-	"stagefold/internal/markdown/plain"
 )
 
 var converter = goldmark.New(
@@ -33,14 +33,14 @@ var converter = goldmark.New(
 // info string.
 func Block(kind, info, text string) string {
 	if kind == "code" && !fenced(text) && !indented(text) {
-		return code(plain.Text(info), plain.Text(text))
+		return code(clean(info), clean(text))
 	}
 	return Document(text)
 }
 
 // Document is the safe HTML of a whole markdown text.
 func Document(text string) (safe string) {
-	text = plain.Text(text)
+	text = clean(text)
 	defer func() {
 		if recover() != nil { // a parser's bug must not take the page with it
 			safe = "<p>" + html.EscapeString(text) + "</p>"
@@ -53,8 +53,29 @@ func Document(text string) (safe string) {
 	return policy.Sanitize(out.String())
 }
 
-// Plain is plain.Text: a tool's output without terminal codes.
-func Plain(text string) string { return plain.Text(text) }
+// clean takes out what no text may carry into the page: terminal codes,
+// control characters, bytes that are not UTF-8. A carriage return ends a line.
+func clean(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if !strings.ContainsFunc(text, unwanted) {
+		return text
+	}
+	text = terminalCode.ReplaceAllString(text, "")
+	text = lineEnds.Replace(text)
+	return strings.Map(func(r rune) rune {
+		if unwanted(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+var (
+	terminalCode = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?|\x1b[\]PX^_][^\x07\x1b\r\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?`)
+	lineEnds     = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+)
+
+func unwanted(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
 func fenced(text string) bool {
 	t := strings.TrimLeft(text, " ")

@@ -32,6 +32,7 @@ func TestDocument(t *testing.T) {
 		"autolink of another scheme":      {"<ftp://x/y> <javascript:alert(1)>", "<p>ftp://x/y javascript:alert(1)</p>\n"},
 		"quotes in a destination":         {`[a](http://x/"onclick="y)`, `<p><a href="http://x/%22onclick=%22y" ` + rel + `>a</a></p>` + "\n"},
 		"terminal codes":                  {"a\x1b[2J\x1b[31mred\x1b]0;t\x07 \x1b]8;;http://x\x07b\x00c\xff", "<p>ared bc\uFFFD</p>\n"},
+		"carriage returns end lines":      {"a\r\n\r\n# b\rc", "<p>a</p>\n<h3>b</h3>\n<p>c</p>\n"},
 		"unclosed fence":                  {"```\na <b>", "<pre class=\"code\" tabindex=\"0\"><code>a &lt;b&gt;\n</code></pre>\n"},
 		"ends at the fence":               {"```\na\n```", "<pre class=\"code\" tabindex=\"0\"><code>a\n</code></pre>\n"},
 		"info string with quotes":         {"```\"><script>\na\n```", "<pre class=\"code\" tabindex=\"0\"><code>a\n</code></pre>\n"},

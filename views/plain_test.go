@@ -1,4 +1,4 @@
-package plain
+package views
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestText(t *testing.T) {
+func TestPlain(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"nothing to do":               {"naïve 北京 🙂\n\ttab", "naïve 北京 🙂\n\ttab"},
 		"colour":                      {"\x1b[31mred\x1b[0m", "red"},
@@ -31,8 +31,8 @@ func TestText(t *testing.T) {
 		"backspace stays on its line": {"a\n\b\bb", "a\nb"},
 		"CR then colour then LF":      {"done\r\x1b[K\n", "done\n"},
 	} {
-		if got := Text(c.in); got != c.want {
-			t.Errorf("%s: Text(%q) = %q, want %q", name, c.in, got, c.want)
+		if got := Plain(c.in); got != c.want {
+			t.Errorf("%s: Plain(%q) = %q, want %q", name, c.in, got, c.want)
 		}
 	}
 }
@@ -43,12 +43,12 @@ func TestLine(t *testing.T) {
 	}
 }
 
-func FuzzText(f *testing.F) {
+func FuzzPlain(f *testing.F) {
 	for _, s := range []string{"", "\x1b[31m", "\x1b]0;x\x07", "a\rb\n", "\xff\x1b", "\u009b1", "\x1b\x1b[["} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := Text(s)
+		got := Plain(s)
 		if !utf8.ValidString(got) {
 			t.Fatalf("not UTF-8: %q", got)
 		}
@@ -57,7 +57,7 @@ func FuzzText(f *testing.F) {
 				t.Fatalf("control character %U in %q", r, got)
 			}
 		}
-		if again := Text(got); again != got {
+		if again := Plain(got); again != got {
 			t.Fatalf("not stable: %q, then %q", got, again)
 		}
 	})

@@ -1,25 +1,23 @@
-// Package plain makes text from outside harmless to show: no terminal codes,
-// no control characters, no invalid bytes. It says nothing about HTML, which
-// the templates escape.
-package plain
+package views
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// Text is s as a reader should see it. Terminal codes (CSI, OSC and the other
+// Plain is text from outside as a reader should see it; HTML in it is left to
+// the templates, which escape everything. Terminal codes (CSI, OSC and the other
 // escape sequences) are gone, a line that was rewritten by carriage returns is
 // reduced to its last state, a backspace takes the character before it back,
 // other control characters but newline and tab are removed and bytes that are
-// not UTF-8 become U+FFFD. Text(Text(s)) == Text(s).
-func Text(s string) string {
-	if clean(s) {
+// not UTF-8 become U+FFFD. Plain(Plain(s)) == Plain(s).
+func Plain(s string) string {
+	if isPlain(s) {
 		return s
 	}
-	p := printer{out: make([]byte, 0, len(s))}
+	p := terminal{out: make([]byte, 0, len(s))}
 	for len(s) > 0 {
-		if n := sequence(s); n > 0 {
+		if n := escapeLen(s); n > 0 {
 			s = s[n:]
 			continue
 		}
@@ -30,11 +28,11 @@ func Text(s string) string {
 	return string(p.out)
 }
 
-// Line is Text on one line: every run of white space is one space.
-func Line(s string) string { return strings.Join(strings.Fields(Text(s)), " ") }
+// Line is Plain on one line: every run of white space is one space.
+func Line(s string) string { return strings.Join(strings.Fields(Plain(s)), " ") }
 
-// clean: nothing in s needs to change.
-func clean(s string) bool {
+// isPlain: nothing in s needs to change.
+func isPlain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c == 0x7f || c == 0xc2 && i+1 < len(s) && s[i+1] < 0xa0 {
 			return false
@@ -43,14 +41,14 @@ func clean(s string) bool {
 	return utf8.ValidString(s)
 }
 
-// printer writes runes the way a terminal would, line by line.
-type printer struct {
+// terminal writes runes the way a terminal would, line by line.
+type terminal struct {
 	out    []byte
 	line   int  // where the line begins in out
 	rewind bool // a carriage return was seen; the next character rewrites the line
 }
 
-func (p *printer) print(r rune) {
+func (p *terminal) print(r rune) {
 	switch {
 	case r == '\n':
 		p.rewind = false
@@ -83,10 +81,10 @@ const (
 	longest = 4096
 )
 
-// sequence is the length of the escape sequence that s begins with, 0 for none.
-func sequence(s string) int {
+// escapeLen is the length of the escape sequence that s begins with, 0 for none.
+func escapeLen(s string) int {
 	if strings.HasPrefix(s, "\u009b") {
-		return 2 + control(s[2:])
+		return 2 + controlLen(s[2:])
 	}
 	if s[0] != esc {
 		return 0
@@ -96,9 +94,9 @@ func sequence(s string) int {
 	}
 	switch c := s[1]; {
 	case c == '[':
-		return 2 + control(s[2:])
+		return 2 + controlLen(s[2:])
 	case c == ']' || c == 'P' || c == 'X' || c == '^' || c == '_':
-		return 2 + stringEnd(s[2:])
+		return 2 + stringLen(s[2:])
 	case c >= 0x20 && c <= 0x2f: // intermediates, then one final byte
 		n := 2
 		for n < len(s) && s[n] >= 0x20 && s[n] <= 0x2f {
@@ -114,8 +112,8 @@ func sequence(s string) int {
 	return 1
 }
 
-// control is the length of a control sequence's parameters and final byte.
-func control(s string) int {
+// controlLen is the length of a control sequence's parameters and final byte.
+func controlLen(s string) int {
 	n := 0
 	for n < len(s) && s[n] >= 0x20 && s[n] <= 0x3f {
 		n++
@@ -126,9 +124,9 @@ func control(s string) int {
 	return n
 }
 
-// stringEnd is the length of a string sequence up to its end: BEL, ST, or where
+// stringLen is the length of a string sequence up to its end: BEL, ST, or where
 // none comes the end of the line.
-func stringEnd(s string) int {
+func stringLen(s string) int {
 	for i := 0; i < len(s) && i < longest; i++ {
 		switch {
 		case s[i] == bel:
