@@ -4,6 +4,7 @@
 package fold
 
 import (
+	"strings"
 	"time"
 
 	"stagefold/internal/part"
@@ -51,46 +52,16 @@ type Part struct {
 	text string
 }
 
-// Source is the whole text of a text or reasoning part.
-func (p *Part) Source() string { return p.text }
-
-// BlockKind is the kind of a markdown block.
-type BlockKind string
-
-const (
-	BlockParagraph BlockKind = "paragraph"
-	BlockHeading   BlockKind = "heading"
-	BlockCode      BlockKind = "code"
-	BlockList      BlockKind = "list"
-	BlockTable     BlockKind = "table"
-	BlockQuote     BlockKind = "quote"
-	BlockHTML      BlockKind = "html"
-	BlockRule      BlockKind = "rule"
-	BlockOther     BlockKind = "other"
-)
-
-// Block is one top-level markdown block of a text. Closed blocks never change;
-// only the last block of a streaming part is open.
-type Block struct {
-	N      int // position in the part, from 0
-	Kind   BlockKind
-	Closed bool
-	Info   string // code: the fence's info string
-	Text   string // the block's markdown source; empty while Pieces holds it
-	// Pieces splits a long open code, list or table block, so that a delta costs
-	// the last piece only. Empty for short and for closed blocks.
-	Pieces Vec[*Piece]
-}
-
-// Source is the markdown to render the block from.
-func (b *Block) Source() string { return b.Text }
-
-// Piece is a part of a long open block: some lines of code, an item, some rows.
-// Closed pieces never change.
-type Piece struct {
-	N      int // position in the block, from 0
-	Closed bool
-	Text   string
+// Source is the whole text of a text or reasoning part, as the log has it.
+func (p *Part) Source() string {
+	if p.text != "" || p.Blocks.Len() == 0 {
+		return p.text
+	}
+	var texts []string
+	for _, b := range p.Blocks.All() {
+		texts = append(texts, b.source())
+	}
+	return strings.Join(texts, "\n\n")
 }
 
 // Child is a child run as its parent's log tells it.
