@@ -28,6 +28,14 @@ type RowView struct {
 	Run  RunView
 	Row  *fold.Row
 	Body bool // render the subparts in the page; else an empty body that loads when opened
+	// Open shows the row open from the start; the live row is anyway.
+	Open bool
+	// First and Limit cut the parts on a review page: those from index First on,
+	// at most Limit of them; Limit 0 is all.
+	First, Limit int
+	// Sent is what the model sent for this stage where it differs from what was
+	// settled; "" where nothing was repaired.
+	Sent string
 }
 
 type PartView struct {
@@ -70,6 +78,7 @@ type ChatState struct {
 	PlanningMode planning.Mode
 	Model        string
 	ApproveAll   bool // --approve always, said on the page
+	Stopping     bool // Stop was asked for and the run has not ended yet
 	Chats        []ChatItem
 	Queue        []Queued
 	RunIDs       []string // root runs in order, oldest first
@@ -105,6 +114,7 @@ type PageView struct {
 	Nonce  string
 	Nav    string // "chats", "runs", "settings", "gallery"
 	CSS    string // hashed URLs
+	Icon   string
 	Client string
 	App    string
 	Dev    bool

@@ -17,6 +17,12 @@ func ChatPath(id string) string { return "/chats/" + url.PathEscape(id) }
 // StreamPath is the chat page's event stream.
 func StreamPath(id string) string { return ChatPath(id) + "/stream" }
 
+// StreamFrom is StreamPath behind what the page shows: the run and the seq of
+// its last entry.
+func StreamFrom(chat, run string, seq int64) string {
+	return StreamPath(chat) + "?run=" + url.QueryEscape(run) + "&after=" + strconv.FormatInt(seq, 10)
+}
+
 // MessagesPath takes POST {id, text}.
 func MessagesPath(id string) string { return ChatPath(id) + "/messages" }
 
