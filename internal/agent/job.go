@@ -50,7 +50,7 @@ type Limits struct {
 	Run        time.Duration // 2 h
 	Silence    time.Duration // 120 s without a byte from the provider
 	Tool       time.Duration // 120 s a tool call
-	Grace      time.Duration // 2 s that a cancelled tool may take to hand in what it has
+	Grace      time.Duration // 500 ms that a cancelled tool may take to hand in what it has
 	ToolOutput int           // 32 KiB shown to the model
 	Plan       planning.Limits
 	// Backoff before retry n (from 1) of a model call; tests set it to zero.

@@ -35,7 +35,7 @@ func (s *Set) resolve(asked string) (string, *planning.ToolError) {
 		}
 		rest = inside
 	}
-	done, links := ".", 0
+	done, file, links := ".", false, 0 // file: done is no folder
 	for rest != "" {
 		var name string
 		name, rest, _ = strings.Cut(rest, "/")
@@ -46,6 +46,9 @@ func (s *Set) resolve(asked string) (string, *planning.ToolError) {
 			if done == "." {
 				return "", outside()
 			}
+			if file {
+				return "", failure(syscall.ENOTDIR)
+			}
 			done = path.Dir(done)
 			continue
 		}
@@ -55,7 +58,7 @@ func (s *Set) resolve(asked string) (string, *planning.ToolError) {
 			return "", failure(err)
 		}
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			done = next
+			done, file = next, err == nil && !info.IsDir()
 			continue
 		}
 		if links++; links > maxLinks {

@@ -42,14 +42,14 @@ func (s *Set) write(ctx context.Context, raw json.RawMessage) agent.ToolResult {
 	if bad != nil {
 		return failed(bad)
 	}
-	if strings.HasSuffix(asked, "/") {
-		return failed(mistake("is_a_folder", "path", "the path names a folder, not a file"))
-	}
 	s.writes.Lock()
 	defer s.writes.Unlock()
 	rel, bad := s.resolve(asked)
 	if bad != nil {
 		return failed(bad)
+	}
+	if strings.HasSuffix(asked, "/") {
+		return failed(mistake("is_a_folder", "path", "the path names a folder, not a file"))
 	}
 	change, bad := s.store(ctx, rel, []byte(content))
 	if bad != nil {

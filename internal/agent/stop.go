@@ -1,0 +1,177 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"time"
+
+	"stagefold/internal/part"
+)
+
+// ending is how a run ends.
+type ending struct {
+	state  part.State
+	reason part.FinishReason
+	note   string
+	err    *part.RunError
+}
+
+// stopCondition ends the run after a step, or not.
+type stopCondition func(r *run, a *answer) (ending, bool)
+
+// stopConditions are asked in this order after each step.
+var stopConditions = []stopCondition{cutTooOften, pausedTooOften, filtered, outOfOutput, completed, stalled, askedTooOften, ownEnd}
+
+// maxCuts and maxPauses bound repetitions that lead nowhere.
+const (
+	maxCuts   = 3
+	maxPauses = 10
+)
+
+func cutTooOften(r *run, a *answer) (ending, bool) {
+	if r.cuts < maxCuts {
+		return ending{}, false
+	}
+	e := notRun(a)
+	message := fmt.Sprintf("%d answers in a row held no call that could run: %s", r.cuts, e.Message)
+	if e.Code == codeOutputLimit {
+		message = fmt.Sprintf("%d answers in a row were cut by the output limit of the model", r.cuts)
+	}
+	return failed(e.Code, message, "Ask for less at once, or choose a model with a larger output limit."), true
+}
+
+func pausedTooOften(r *run, _ *answer) (ending, bool) {
+	if r.pauses < maxPauses {
+		return ending{}, false
+	}
+	return failed("paused", fmt.Sprintf("the provider paused its answer %d times in a row", r.pauses), ""), true
+}
+
+func filtered(_ *run, a *answer) (ending, bool) {
+	return ending{
+		state: part.Finished, reason: part.ReasonContentFilter, note: "the provider's content filter ended the answer",
+	}, a.verdict == endFilter
+}
+
+func outOfOutput(_ *run, a *answer) (ending, bool) {
+	return ending{
+		state: part.Finished, reason: part.ReasonLength, note: "the answer reached the output limit of the model",
+	}, a.verdict == endLength
+}
+
+func completed(r *run, a *answer) (ending, bool) {
+	return r.ownEnding(), a.completed && len(r.state.Owes()) == 0
+}
+
+// stalled: step after step neither changed the plan nor did any work.
+func stalled(r *run, _ *answer) (ending, bool) {
+	return r.ownEnding(), r.pace.stalled()
+}
+
+// askedTooOften: the run would be asked once more than it may.
+func askedTooOften(r *run, a *answer) (ending, bool) {
+	return r.ownEnding(), r.wantsEnd(a) && len(r.state.Owes()) > 0 && r.asks >= maxAsks && !r.asksUser(a)
+}
+
+func ownEnd(r *run, a *answer) (ending, bool) {
+	return r.ownEnding(), a.verdict == endNormal && len(r.state.Owes()) == 0
+}
+
+// overLimit: the next step would be one too many.
+func (r *run) overLimit() (ending, bool) {
+	return ending{
+		state: part.Finished, reason: part.ReasonToolCalls,
+		note: fmt.Sprintf("the run reached its limit of %d steps", r.limits.Steps),
+	}, r.step >= r.limits.Steps
+}
+
+// ownEnding is the run's own end, with its debt said where there is one.
+func (r *run) ownEnding() ending {
+	end := ending{state: part.Finished, reason: part.ReasonStop}
+	if debt := debtOf(r.state); len(debt) > 0 {
+		end.note = debtNote(debt)
+	}
+	return end
+}
+
+func failed(code, message, hint string) ending {
+	return ending{
+		state: part.FailedRun, reason: part.ReasonError,
+		err: &part.RunError{Code: code, Message: message, Hint: hint},
+	}
+}
+
+// wantsEnd: the model means to end the run with this step.
+func (r *run) wantsEnd(a *answer) bool {
+	return a.verdict == endNormal || a.refused
+}
+
+// asksUser: the step closes with a question to the user.
+func (r *run) asksUser(a *answer) bool {
+	return a.verdict == endNormal && closesWithQuestion(a.text.String())
+}
+
+// after decides what follows a completed step: the end, a wait for the user,
+// an ask about open stages, or just the next step.
+func (r *run) after(a *answer) (ending, bool, error) {
+	r.count(a)
+	for _, stops := range stopConditions {
+		if end, over := stops(r, a); over {
+			return end, true, nil
+		}
+	}
+	switch {
+	case a.settled:
+		return ending{}, false, nil // a takeover found it asked already
+	case r.asksUser(a):
+		r.pace = pace{}
+		return ending{}, false, r.awaitAnswer(r.ctx, question(a.text.String()))
+	case r.wantsEnd(a):
+		return ending{}, false, r.askForDebt(a)
+	case a.verdict == tellModel && len(a.calls) == 0:
+		return ending{}, false, r.tell(notRun(a).Message)
+	}
+	return ending{}, false, nil
+}
+
+// count keeps the run's counters of repetitions.
+func (r *run) count(a *answer) {
+	r.cuts, r.pauses = next(r.cuts, a.verdict == tellModel), next(r.pauses, a.verdict == askAgain)
+	r.pace = r.pace.after(r.facts(a))
+}
+
+func next(n int, again bool) int {
+	if again {
+		return n + 1
+	}
+	return 0
+}
+
+// askForDebt asks the model once more about the stages it left open. A refused
+// complete has its ask in its result; text alone gets a hidden user message.
+func (r *run) askForDebt(a *answer) error {
+	text := debtAsk(r.state.Owes())
+	r.reminders.set(keyOnceAsk, text)
+	r.asks++
+	if a.refused {
+		return nil
+	}
+	return r.tell(text)
+}
+
+// tell stores a hidden user message for the next request.
+func (r *run) tell(text string) error {
+	data, _ := json.Marshal(part.AskData{Text: text})
+	return r.emit(&part.Entry{Type: part.DataAsk, ID: r.nextID("ask"), Data: data})
+}
+
+// retryNotice says on the page that a model call is repeated.
+func retryNotice(p *ProviderError, n int, wait time.Duration) *part.Entry {
+	text := fmt.Sprintf("retry %d of %d: %s", n, maxRetries, p.Message)
+	if wait > 0 {
+		text = fmt.Sprintf("retry %d of %d in %s: %s", n, maxRetries, wait.Round(time.Second), p.Message)
+	}
+	data, _ := json.Marshal(part.NoticeData{Kind: "retry", Text: oneLine(text, 500)})
+	return &part.Entry{Type: part.DataNotice, Data: data}
+}
