@@ -1,8 +1,136 @@
 package part
 
-// Build is the parts of a whole log, texts included; resets are honoured.
-func Build(entries []*Entry) []*Part { return nil }
+import "strings"
 
-// Next is the part after an entry that concerns it; false where the entry
-// changes nothing. Texts are the caller's: Next adds no delta.
-func Next(p Part, e *Entry) (Part, bool) { return p, false }
+// Build is the parts of a whole log in order, whole texts included; resets are
+// honoured, and entries after the finish are late.
+func Build(entries []*Entry) []*Part {
+	b := builder{byKey: map[key]int{}}
+	for _, e := range entries {
+		if e.Late {
+			continue
+		}
+		if e.Type == Finish {
+			break
+		}
+		b.add(e)
+	}
+	parts := make([]*Part, 0, len(b.parts))
+	for _, p := range b.parts {
+		if p.gone {
+			continue
+		}
+		done := p.Part
+		if p.Tool == nil {
+			done.Text = p.text.String()
+		} else if p.State == StateInputStreaming {
+			tool := *p.Tool
+			tool.InputText = p.text.String()
+			done.Tool = &tool
+		}
+		parts = append(parts, &done)
+	}
+	return parts
+}
+
+type builder struct {
+	n     int
+	parts []*building
+	byKey map[key]int // index of the newest part
+}
+
+type building struct {
+	Part
+	text strings.Builder
+	gone bool
+}
+
+// key names a part among those of its kind.
+type key struct {
+	kind Kind
+	id   string
+}
+
+func (b *builder) add(e *Entry) {
+	if e.Type == StepReset {
+		b.reset(e.Step)
+		return
+	}
+	k := keyOf(e)
+	if i, ok := b.find(k, e); ok {
+		p := b.parts[i]
+		if p.State == StateStreaming && e.Delta != "" || p.State == StateInputStreaming && e.InputTextDelta != "" {
+			p.text.WriteString(e.Delta + e.InputTextDelta)
+		}
+		p.Part, _ = Next(p.Part, e)
+		return
+	}
+	if p, ok := Begin(b.n+1, e); ok {
+		b.n++
+		b.parts = append(b.parts, &building{Part: p})
+		if k.kind != "" {
+			b.byKey[k] = len(b.parts) - 1
+		}
+	}
+}
+
+// find is the part that an entry goes on.
+func (b *builder) find(k key, e *Entry) (int, bool) {
+	if k.kind == KindTool && k.id == "" && e.ApprovalID != "" {
+		for i := len(b.parts) - 1; i >= 0; i-- {
+			if p := b.parts[i]; !p.gone && p.Tool != nil && p.Tool.ApprovalID == e.ApprovalID {
+				return i, true
+			}
+		}
+	}
+	i, ok := b.byKey[k]
+	if !ok || e.Again(&b.parts[i].Part) {
+		return 0, false
+	}
+	return i, true
+}
+
+// Again: the entry begins a part anew under the name of one that ended: a text
+// at any time, a tool call in a later step (some providers count their calls
+// anew in each answer).
+func (e *Entry) Again(p *Part) bool {
+	switch e.Type {
+	case TextStart, ReasoningStart:
+		return p.State == StateDone
+	case ToolInputStart, ToolInputAvailable, ToolInputError:
+		return p.Terminal() && p.Step != e.Step
+	}
+	return false
+}
+
+func (b *builder) reset(step int) {
+	for _, p := range b.parts {
+		if p.Step == step && !p.gone {
+			p.gone = true
+			k := key{p.Kind, p.ID}
+			if p.Kind == KindData {
+				k.id = string(p.DataType) + " " + p.ID
+			}
+			delete(b.byKey, k)
+		}
+	}
+}
+
+// keyOf is the name of the part that an entry begins or goes on.
+func keyOf(e *Entry) key {
+	switch e.Type {
+	case TextStart, TextDelta, TextEnd:
+		return key{KindText, e.ID}
+	case ReasoningStart, ReasoningDelta, ReasoningEnd:
+		return key{KindReasoning, e.ID}
+	case ToolInputStart, ToolInputDelta, ToolInputAvailable, ToolInputError, ToolStart, ToolOutput,
+		ToolOutputError, ToolOutputDenied, ToolApprovalRequest, ToolApprovalAnswer:
+		return key{KindTool, e.ToolCallID}
+	case Child:
+		return key{KindChild, ChildOf(e).RunID}
+	}
+	if e.Type.dataPart() && e.ID != "" {
+		return key{KindData, string(e.Type) + " " + e.ID}
+	}
+	return key{}
+}

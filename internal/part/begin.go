@@ -1,0 +1,66 @@
+package part
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Begin is the part that an entry begins as part n of its run; false where the
+// entry begins none. A tool-input-available or -error begins a part only where
+// its call is not known yet, which the caller knows.
+func Begin(n int, e *Entry) (Part, bool) {
+	p := Part{N: n, ID: e.ID, Step: e.Step, Seq: e.Seq, Started: e.Time, ProviderMetadata: e.ProviderMetadata}
+	switch e.Type {
+	case TextStart:
+		p.Kind, p.State = KindText, StateStreaming
+	case ReasoningStart:
+		p.Kind, p.State = KindReasoning, StateStreaming
+	case ToolInputStart, ToolInputAvailable, ToolInputError:
+		p.Kind, p.ID, p.State = KindTool, e.ToolCallID, StateInputStreaming
+		p.Tool = &Tool{CallID: e.ToolCallID, Name: e.ToolName, Dynamic: e.Dynamic}
+		if e.Type != ToolInputStart {
+			p, _ = Next(p, e)
+		}
+	case SourceURL, SourceDocument:
+		p.Kind, p.State, p.Ended = KindSource, StateDone, e.Time
+		p.SourceID, p.URL, p.Title, p.MediaType, p.Filename = e.SourceID, e.URL, e.Title, e.MediaType, e.Filename
+	case File:
+		p.Kind, p.State, p.Ended = KindFile, StateDone, e.Time
+		p.URL, p.Title, p.MediaType, p.Filename = e.URL, e.Title, e.MediaType, e.Filename
+	case Child:
+		p.Kind, p.State, p.Data = KindChild, StateStreaming, e.Data
+		child := ChildOf(e)
+		if child.RunID == "" {
+			return Part{}, false
+		}
+		p.ID = child.RunID
+		if child.State.Terminal() {
+			p.State, p.Ended = StateDone, e.Time
+		}
+	default:
+		if !e.Type.dataPart() {
+			return Part{}, false
+		}
+		p.Kind, p.State, p.Ended = KindData, StateDone, e.Time
+		p.DataType, p.Data = e.Type, e.Data
+	}
+	return p, true
+}
+
+// dataPart: the entry's data are a part of the message.
+func (t Type) dataPart() bool {
+	switch t {
+	case DataPlan, DataAsk, DataActivity, ToolStart:
+		return false
+	}
+	return strings.HasPrefix(string(t), "data-")
+}
+
+// ChildOf is the child that an entry tells of; zero where its data cannot be read.
+func ChildOf(e *Entry) ChildData {
+	var child ChildData
+	if json.Unmarshal(e.Data, &child) != nil {
+		return ChildData{}
+	}
+	return child
+}
