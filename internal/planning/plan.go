@@ -72,17 +72,17 @@ type Plan struct {
 // State is all that a planner remembers between two calls. It is stored with
 // the chat as JSON, apart from messages. The zero State has no plan.
 type State struct {
-	Plan    Plan
-	HasPlan bool // an accepted call (or a carried plan) exists
-	Carried bool // the plan came from an earlier run and no accepted call of this run touched it
-	Guard   Guard
+	Plan    Plan  `json:"plan"`
+	HasPlan bool  `json:"hasPlan"` // an accepted call (or a carried plan) exists
+	Carried bool  `json:"carried"` // the plan came from an earlier run and no accepted call of this run touched it
+	Guard   Guard `json:"guard,omitzero"`
 }
 
 // Guard is the metronome's memory of work (docs/planning.md, 'Empty tick').
 type Guard struct {
-	Calls     int    // working calls that ended with output since the last accepted advance
-	TextChars int    // characters of text parts since then
-	RefusedID string // the stage id whose advance was refused once
+	Calls     int      `json:"calls,omitempty"`     // working calls that ended with output since the last accepted advance
+	TextChars int      `json:"textChars,omitempty"` // characters of text parts since then
+	Refused   []string `json:"refused,omitempty"`   // ids of the stages whose advance was refused once
 }
 
 // ToolError is the model's mistake as a tool result: {error:{code,message,path?}}.
