@@ -29,6 +29,7 @@ type call struct {
 	acted      bool // data-tool-start was logged
 	output     bool // it ended with output
 	ran        bool // it ran in this process
+	faulty     bool // a planner call refused for its arguments
 }
 
 // answer is one step's answer of the model while it streams and after it.
@@ -45,7 +46,6 @@ type answer struct {
 	finished  bool // the stream reached its own end
 	completed bool // complete was called and accepted
 	refused   bool // complete was called and refused
-	overused  bool // a planner call was refused as one too many
 	settled   bool // what follows the step was logged before a takeover
 	verdict   verdict
 

@@ -11,9 +11,6 @@ import (
 	"stagefold/internal/planning"
 )
 
-// maxAsks bounds the plan-debt asks of a run, refused complete calls included.
-const maxAsks = 3
-
 // debtOf is the debt that the open stages make.
 func debtOf(s planning.State) []part.Debt {
 	var debt []part.Debt

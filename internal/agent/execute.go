@@ -49,6 +49,7 @@ func (r *run) serialCall(ctx context.Context, a *answer, c *call) error {
 	case c.done:
 		return nil
 	case c.input == nil:
+		c.faulty = true
 		return r.refuse(c, &planning.ToolError{Code: codeBadJSON, Message: c.fault})
 	case c.name == completeTool:
 		return r.completeCall(a, c)

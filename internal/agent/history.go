@@ -261,11 +261,14 @@ func resultText(p *part.Part) (text string, failed bool) {
 	case part.StateOutputError, part.StateCancelled:
 		return string(parseError(t.ErrorText).JSON()), true
 	case part.StateOutputDenied:
-		text := "The user denied this call; it did not run."
-		if t.Reason != "" {
-			text += " Reason: " + t.Reason
+		message := "The user denied this call; it did not run."
+		if t.Approved == nil || *t.Approved {
+			message = "This call was not decided and did not run." // the run ended first
 		}
-		return string((&planning.ToolError{Code: "denied", Message: text}).JSON()), true
+		if t.Reason != "" {
+			message += " Reason: " + t.Reason
+		}
+		return string((&planning.ToolError{Code: codeDenied, Message: message}).JSON()), true
 	case part.StateInputStreaming:
 		return interrupted("The run was interrupted before this call was complete; it did not run."), true
 	}

@@ -50,10 +50,9 @@ type run struct {
 	state     planning.State
 	reminders reminders
 	usage     part.Usage
-	asks      int // plan-debt asks so far, refused complete calls included
 	cuts      int // answers in a row of which no call could run
 	pauses    int // paused answers in a row
-	pace      pace
+	pace      planning.Pace
 	work      stepWork
 	ids       map[string]int  // last number given out, by kind
 	callIDs   map[string]bool // taken tool call ids

@@ -28,13 +28,13 @@ func (r *run) plans(name string) bool {
 // state that cannot be stored is not the state: the call gets an error.
 func (r *run) planCall(a *answer, c *call) error {
 	r.countWork()
-	if r.overused(a, c.name) {
-		a.overused = true
-		return r.refuse(c, overuse)
+	if c.name != planning.ToolAdvance && r.pace.OveruseNow(r.asked(a)) {
+		return r.refuse(c, planning.OveruseError())
 	}
 	before := r.state
 	res := planning.Apply(before, planning.Call{Tool: c.name, Input: c.input, Time: r.now()}, r.limits.Plan)
 	if res.Err != nil {
+		c.faulty = true
 		r.once(keyOncePlan, res.Once)
 		return r.refuse(c, res.Err)
 	}

@@ -53,7 +53,7 @@ func (r *run) keepPartial(e ended, cause error) {
 	}
 	why.Message += soFar(e.result, r.limits.ToolOutput)
 	r.last(&part.Entry{
-		Type: part.ToolOutputError, ToolCallID: e.call.id, ErrorText: errorText(why), Reason: "cancelled", Files: e.result.Files,
+		Type: part.ToolOutputError, ToolCallID: e.call.id, ErrorText: errorText(why), Reason: part.ReasonCancelled, Files: e.result.Files,
 	})
 }
 

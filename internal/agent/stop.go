@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stagefold/internal/part"
+	"stagefold/internal/planning"
 )
 
 // ending is how a run ends.
@@ -66,12 +67,16 @@ func completed(r *run, a *answer) (ending, bool) {
 
 // stalled: step after step neither changed the plan nor did any work.
 func stalled(r *run, _ *answer) (ending, bool) {
-	return r.ownEnding(), r.pace.stalled()
+	end := r.ownEnding()
+	if end.note == "" {
+		end.note = "ended after several steps in which no tool ran"
+	}
+	return end, r.pace.Spent()
 }
 
 // askedTooOften: the run would be asked once more than it may.
 func askedTooOften(r *run, a *answer) (ending, bool) {
-	return r.ownEnding(), r.wantsEnd(a) && len(r.state.Owes()) > 0 && r.asks >= maxAsks && !r.asksUser(a)
+	return r.ownEnding(), r.wantsEnd(a) && len(r.state.Owes()) > 0 && !r.pace.MayAsk() && !r.asksUser(a)
 }
 
 func ownEnd(r *run, a *answer) (ending, bool) {
@@ -125,7 +130,7 @@ func (r *run) after(a *answer) (ending, bool, error) {
 	case a.settled:
 		return ending{}, false, nil // a takeover found it asked already
 	case r.asksUser(a):
-		r.pace = pace{}
+		r.pace = planning.Pace{Asks: r.pace.Asks}
 		return ending{}, false, r.awaitAnswer(r.ctx, question(a.text.String()))
 	case r.wantsEnd(a):
 		return ending{}, false, r.askForDebt(a)
@@ -138,7 +143,9 @@ func (r *run) after(a *answer) (ending, bool, error) {
 // count keeps the run's counters of repetitions.
 func (r *run) count(a *answer) {
 	r.cuts, r.pauses = next(r.cuts, a.verdict == tellModel), next(r.pauses, a.verdict == askAgain)
-	r.pace = r.pace.after(r.facts(a))
+	if a.verdict != askAgain {
+		r.pace = r.pace.Step(r.facts(a))
+	}
 }
 
 func next(n int, again bool) int {
@@ -153,7 +160,7 @@ func next(n int, again bool) int {
 func (r *run) askForDebt(a *answer) error {
 	text := debtAsk(r.state.Owes())
 	r.reminders.set(keyOnceAsk, text)
-	r.asks++
+	r.pace = r.pace.Asked()
 	if a.refused {
 		return nil
 	}

@@ -83,14 +83,14 @@ func (r *run) restore() error {
 				r.usage = r.usage.Plus(*e.Usage)
 			}
 		case part.DataAsk:
-			r.asks++
+			r.pace = r.pace.Asked()
 		case part.Finish:
 			return ErrOver
 		}
 	}
 	for _, p := range part.Build(r.entries) {
 		if p.Step < r.step && refusedComplete(p) {
-			r.asks++ // the last step's is counted when its consequences are drawn
+			r.pace = r.pace.Asked() // the last step's is counted when its consequences are drawn
 		}
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 // Codes of tool errors that the loop itself gives.
 const (
 	codeUnknownTool = "unknown_tool"
-	codeBadJSON     = "invalid_json"
-	codeBadInput    = "invalid_arguments"
+	codeBadJSON     = planning.CodeInvalidJSON
+	codeBadInput    = planning.CodeInvalid
 	codeOutputLimit = "output_limit"
 	codeFiltered    = "content_filter"
 	codeBrokenCall  = "broken_call"
@@ -20,6 +20,7 @@ const (
 	codeStorage     = "storage"
 	codeInterrupted = "interrupted"
 	codeStopped     = "stopped"
+	codeDenied      = "denied"
 	codeTool        = "tool_error" // a text without a code of its own
 )
 
