@@ -208,6 +208,9 @@ func (c *cutter) openNow(text string) (*Block, bool) {
 		end = len(text)
 	}
 	b := c.block(text, end)
+	if c.early && c.open.start == c.line && b.Kind == BlockCode {
+		b.Info = infoOf(rest[:min(len(rest), peekLimit)])
+	}
 	if c.open.split() {
 		b.Text = ""
 		b.Pieces = c.open.show(text, end)
@@ -231,4 +234,14 @@ func (c *cutter) put(b *Block) {
 	} else if !c.blocks.At(b.N).same(b) {
 		c.blocks = c.blocks.Set(b.N, b)
 	}
+}
+
+// infoOf is the info string of an opening fence, "" for another line.
+func infoOf(line string) string {
+	s := strings.TrimLeft(line, " ")
+	if s == "" || len(line)-len(s) > 3 {
+		return ""
+	}
+	_, _, info, _ := fenceOf(s)
+	return info
 }

@@ -349,6 +349,9 @@ func (o *outline) finish(v verdict, text bool) verdict {
 		o.filled()
 	}
 	v.kind = o.kind()
+	if len(o.holders) > 0 {
+		v.info = ""
+	}
 	return v
 }
 

@@ -138,7 +138,8 @@ type Snapshot struct {
 	Answer       Vec[*Part]
 	Unattached   []*Child // children of no row, shown after the rows
 	Activity     Vec[*Activity]
-	PartCount    int
+	PartCount    int        // parts in all regions
+	Calls        Vec[*Part] // accepted planner calls (and complete), in order; they are in no region
 }
 
 // Terminal: a finish entry was folded.

@@ -158,6 +158,22 @@ func (v Vec[T]) Set(i int, item T) Vec[T] {
 	return v
 }
 
+// prefix is the first n items.
+func (v Vec[T]) prefix(n int) Vec[T] {
+	v = v.forced()
+	if n >= v.size {
+		return v
+	}
+	var items []T
+	for i, item := range v.All() {
+		if i == n {
+			break
+		}
+		items = append(items, item)
+	}
+	return VecOf(items...)
+}
+
 func (v Vec[T]) tailStart() int { return v.size - len(v.tail) }
 
 // leaf is the run of items that holds item i, at i&vecMask.

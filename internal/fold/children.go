@@ -1,0 +1,106 @@
+package fold
+
+import (
+	"strings"
+	"time"
+
+	"stagefold/internal/part"
+)
+
+// child is a child run while its parent is folded.
+type child struct {
+	now  *Child // as the next snapshot holds it
+	step int
+}
+
+// child takes an entry about a child run. A child has a number among the parts,
+// but stands beside its stage's parts, not among them.
+func (f *Folder) child(e *part.Entry) {
+	data := part.ChildOf(e)
+	if data.RunID == "" {
+		return
+	}
+	f.anew = true
+	for _, c := range f.children {
+		if c.now.RunID != data.RunID {
+			continue
+		}
+		if !c.now.State.Terminal() {
+			now := *c.now
+			now.ChildData = data
+			if data.State.Terminal() {
+				now.Ended = e.Time
+			}
+			c.now = &now
+		}
+		return
+	}
+	f.n++
+	c := &child{now: &Child{ChildData: data, Seq: e.Seq, Started: e.Time}, step: e.Step}
+	if data.State.Terminal() {
+		c.now.Ended = e.Time
+	}
+	f.children = append(f.children, c)
+}
+
+// settle ends a child that still lives when its parent ends.
+func (c *child) settle(state part.State, at time.Time) {
+	if c.now.State.Terminal() {
+		return
+	}
+	now := *c.now
+	now.State, now.Ended = part.Stopped, at
+	if state == part.Interrupted {
+		now.State = part.Interrupted
+	}
+	c.now = &now
+}
+
+// attach gives each child to its stage: by id, else by its label, trimmed and
+// whatever its case; the others are attached to none.
+func (f *Folder) attach() {
+	of := map[*stage][]*Child{}
+	var unattached []*Child
+	for _, c := range f.children {
+		if st := f.holderOf(&c.now.ChildData); st != nil {
+			of[st] = append(of[st], c.now)
+		} else {
+			unattached = append(unattached, c.now)
+		}
+	}
+	for _, st := range f.rows {
+		if !sameChildren(st.children, of[st]) {
+			st.children = of[st]
+		}
+	}
+	if !sameChildren(f.run.Unattached, unattached) {
+		f.run.Unattached = unattached
+	}
+}
+
+func (f *Folder) holderOf(child *part.ChildData) *stage {
+	for _, st := range f.rows {
+		if child.StageID != "" && st.id == child.StageID {
+			return st
+		}
+	}
+	label := strings.TrimSpace(child.StageLabel)
+	for i, s := range f.list {
+		if label != "" && strings.EqualFold(strings.TrimSpace(s.Content), label) {
+			return f.rows[i]
+		}
+	}
+	return nil
+}
+
+func sameChildren(a, b []*Child) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
