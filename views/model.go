@@ -115,6 +115,7 @@ type PageView struct {
 	Nav    string // "chats", "runs", "settings", "gallery"
 	CSS    string // hashed URLs
 	Icon   string
+	Render Renderer // only the gallery needs it: for the fixtures' texts
 	Client string
 	App    string
 	Dev    bool

@@ -162,10 +162,10 @@ func live(address string) bool {
 	return strings.HasPrefix(a, "https://") || strings.HasPrefix(a, "http://")
 }
 
-// html is a block's safe HTML, "" without a renderer.
+// html is a block's safe HTML; without a renderer its text as it is.
 func (v BlockView) html(b *fold.Block) string {
 	if v.Part.Run.Render == nil {
-		return ""
+		return "<p>" + templ.EscapeString(Plain(b.Source())) + "</p>"
 	}
 	return v.Part.Run.Render(b)
 }
