@@ -38,8 +38,8 @@ const (
 	PieceChanged
 )
 
-// Change is one difference between two snapshots, in an order in which they can
-// be shown. Region and Row say where: Row is nil outside RegionRows.
+// Change is one difference between two snapshots. Region and Row say where: Row
+// is nil outside RegionRows.
 type Change struct {
 	Kind   ChangeKind
 	Region Region
@@ -49,7 +49,3 @@ type Change struct {
 	Piece  *Piece
 }
 
-// Changes says what differs between two snapshots of one run, in an order in
-// which showing them one by one on the page of last gives the page of now.
-// Where last is nil, everything is shown anew.
-func Changes(last, now *Snapshot) []Change { return nil }
