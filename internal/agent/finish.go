@@ -40,7 +40,7 @@ var stopped = ending{state: part.Stopped, reason: part.ReasonAbort}
 
 // abandons: the error leaves the run as it is, for another owner.
 func abandons(err error) bool {
-	return errors.Is(err, ErrShutdown) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, ErrShutdown) || errors.Is(err, ErrOver) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // settles: a run that this error ended writes its own end.

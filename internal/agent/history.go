@@ -261,14 +261,14 @@ func resultText(p *part.Part) (text string, failed bool) {
 	case part.StateOutputError, part.StateCancelled:
 		return string(parseError(t.ErrorText).JSON()), true
 	case part.StateOutputDenied:
-		message := "The user denied this call; it did not run."
-		if t.Approved == nil || *t.Approved {
-			message = "This call was not decided and did not run." // the run ended first
+		code, message := codeDenied, "The user denied this call; it did not run."
+		if t.Approved == nil || *t.Approved { // the run ended first
+			code, message = codeInterrupted, "This call was not decided and did not run."
 		}
 		if t.Reason != "" {
 			message += " Reason: " + t.Reason
 		}
-		return string((&planning.ToolError{Code: codeDenied, Message: message}).JSON()), true
+		return string((&planning.ToolError{Code: code, Message: message}).JSON()), true
 	case part.StateInputStreaming:
 		return interrupted("The run was interrupted before this call was complete; it did not run."), true
 	}

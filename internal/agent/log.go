@@ -21,7 +21,8 @@ var (
 type Log interface {
 	// Append adds entries. Deltas wait for the shared commit (50 ms at most);
 	// any other entry starts one at once. It returns without waiting. An error is
-	// an earlier commit's: ErrFenced, ErrStopRequested or a database failure.
+	// an earlier commit's: ErrFenced, ErrStopRequested or a database failure. With
+	// ErrStopRequested the entries were taken all the same, with the others not.
 	Append(entries ...*part.Entry) error
 	// Sync waits until everything appended is durable.
 	Sync(ctx context.Context) error

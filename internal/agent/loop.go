@@ -122,14 +122,14 @@ func (r *run) steps() (ending, error) {
 		return ending{}, err
 	}
 	for {
+		if r.ctx.Err() != nil {
+			return ending{}, context.Cause(r.ctx)
+		}
 		if a != nil {
 			end, over, err := r.after(a)
 			if over || err != nil {
 				return end, err
 			}
-		}
-		if r.ctx.Err() != nil {
-			return ending{}, context.Cause(r.ctx)
 		}
 		if end, over := r.overLimit(); over {
 			return end, nil

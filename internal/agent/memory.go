@@ -18,6 +18,9 @@ type MemoryLog struct {
 	// commit's. A failed Append shows up at the next call, as in the store.
 	// nil: every commit succeeds.
 	Fail func(commit int) error
+	// Stop is asked after each commit that succeeded: true sets the cancel flag,
+	// which every later call but Finish reports. nil: never.
+	Stop func(commit int) bool
 	// Committed is called after each commit with its entries, from the run's
 	// goroutine; nil where nobody listens.
 	Committed func(entries []*part.Entry)
@@ -27,6 +30,7 @@ type MemoryLog struct {
 	pending []*part.Entry // deltas that wait for the next commit
 	commits int
 	lost    error // of an earlier commit; every later one fails with it, but Finish
+	stop    bool  // the cancel flag is set
 	over    bool
 
 	state     planning.State
@@ -52,8 +56,12 @@ func (l *MemoryLog) Append(entries ...*part.Entry) error {
 			l.lost = err
 		}
 	}
+	stop := l.stop
 	l.mu.Unlock()
 	l.tell(committed)
+	if stop {
+		return ErrStopRequested
+	}
 	return nil
 }
 
@@ -99,7 +107,7 @@ func (l *MemoryLog) Finish(_ context.Context, plan *planning.State, entries ...*
 		defer l.mu.Unlock()
 		return nil
 	}
-	l.lost = nil
+	l.lost, l.stop = nil, false
 	l.mu.Unlock()
 	return l.settle(entries, func() {
 		l.over, l.waiting = true, nil
@@ -160,6 +168,10 @@ func (l *MemoryLog) settle(entries []*part.Entry, change func()) error {
 		defer l.mu.Unlock()
 		return l.lost
 	}
+	if l.stop {
+		defer l.mu.Unlock()
+		return ErrStopRequested
+	}
 	waiting := l.pending
 	committed, err := l.commit(entries)
 	if err != nil {
@@ -198,6 +210,7 @@ func (l *MemoryLog) commit(entries []*part.Entry) ([]*part.Entry, error) {
 		l.entries = append(l.entries, &c)
 	}
 	l.pending = nil
+	l.stop = l.stop || l.Stop != nil && l.Stop(l.commits)
 	return slices.Clone(l.entries[from:]), nil
 }
 

@@ -19,6 +19,7 @@ import (
 type script struct {
 	mu       sync.Mutex
 	plays    []play
+	choose   func(Request) play // instead of plays, where set
 	requests []Request
 	open     int // streams that have not returned
 }
@@ -29,7 +30,12 @@ type play func(ctx context.Context, yield func(Chunk, error) bool)
 func (s *script) Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		s.mu.Lock()
-		p := s.plays[min(len(s.requests), len(s.plays)-1)]
+		var p play
+		if s.choose != nil {
+			p = s.choose(req)
+		} else {
+			p = s.plays[min(len(s.requests), len(s.plays)-1)]
+		}
 		s.requests = append(s.requests, req)
 		s.open++
 		s.mu.Unlock()
