@@ -44,6 +44,7 @@ func (c *cell) publish(epoch int) *Part {
 	c.dirty = false
 	switch {
 	case c.text == nil:
+	case c.p.Tool == nil && len(c.p.text) == len(c.text.whole): // it only moved
 	case c.p.Tool == nil:
 		p := c.own(epoch)
 		p.text = c.text.whole

@@ -48,4 +48,3 @@ type Change struct {
 	Block  *Block
 	Piece  *Piece
 }
-

@@ -157,6 +157,7 @@ func (f *Folder) relist(list []planning.Stage) {
 		st := f.stage(s.ID)
 		if kept[st] { // an id that is there twice
 			st = &stage{id: s.ID}
+			st.of = st
 		}
 		kept[st] = true
 		if !st.listed && len(st.cells) > 0 {

@@ -40,9 +40,6 @@ func (f *Folder) Snapshot() *Snapshot {
 func (f *Folder) makeRows() Vec[*Row] {
 	rows := f.run.Rows
 	if !f.anew {
-		if f.current != nil && f.owner != f.current {
-			f.refresh(&rows, f.owner)
-		}
 		for _, r := range f.queue {
 			f.refresh(&rows, r.of)
 		}
@@ -79,7 +76,8 @@ func (f *Folder) refresh(rows *Vec[*Row], st *stage) {
 	if st == nil || !st.stale || !st.listed {
 		return
 	}
-	if last, row := st.row, f.makeRow(st); row != last {
+	last := st.row
+	if row := f.makeRow(st); row != last {
 		*rows = rows.Set(st.index, row)
 	}
 }

@@ -3,7 +3,8 @@ package part
 import "strings"
 
 // Build is the parts of a whole log in order, whole texts included; resets are
-// honoured, and entries after the finish are late.
+// honoured, the finish closes what is still open (see Settle), and entries
+// after it are late.
 func Build(entries []*Entry) []*Part {
 	b := builder{byKey: map[key]int{}}
 	for _, e := range entries {
@@ -11,6 +12,7 @@ func Build(entries []*Entry) []*Part {
 			continue
 		}
 		if e.Type == Finish {
+			b.settle(e)
 			break
 		}
 		b.add(e)
@@ -71,6 +73,18 @@ func (b *builder) add(e *Entry) {
 		if k.kind != "" {
 			b.byKey[k] = len(b.parts) - 1
 		}
+	}
+}
+
+func (b *builder) settle(finish *Entry) {
+	var open []*Part
+	for _, p := range b.parts {
+		if !p.gone && !p.Terminal() {
+			open = append(open, &p.Part)
+		}
+	}
+	for _, e := range Settle(open, finish.State, finish.FinishReason, finish.Time) {
+		b.add(e)
 	}
 }
 
