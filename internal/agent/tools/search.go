@@ -99,12 +99,11 @@ func (s *Set) searchBelow(ctx context.Context, rel string, f *finder) *planning.
 	return bad
 }
 
-// pattern is what a line is searched for: a text with its capitals, or an
-// expression.
+// pattern is what a line is searched for: a text, or an expression.
 type pattern struct {
-	exact []byte
-	re    *regexp.Regexp
-	whole bool // re finds a line's match in the whole file too
+	text []byte
+	fold bool // text is in small letters and finds capitals too
+	re   *regexp.Regexp
 }
 
 func newPattern(query string) (pattern, *planning.ToolError) {
@@ -118,23 +117,21 @@ func newPattern(query string) (pattern, *planning.ToolError) {
 	if strings.ContainsAny(query, "\r\n") {
 		return pattern{}, mistake("invalid_input", "query", "query must be one line")
 	}
-	if strings.ContainsFunc(query, unicode.IsUpper) {
-		return pattern{exact: []byte(query)}, nil
-	}
-	return pattern{re: regexp.MustCompile("(?i)" + regexp.QuoteMeta(query)), whole: true}, nil
+	return pattern{text: []byte(query), fold: !strings.ContainsFunc(query, unicode.IsUpper)}, nil
 }
 
 func (p pattern) match(line []byte) bool {
-	if p.re != nil {
+	switch {
+	case p.re != nil:
 		return p.re.Match(line)
+	case p.fold:
+		return bytes.Contains(bytes.ToLower(line), p.text)
 	}
-	return bytes.Contains(line, p.exact)
+	return bytes.Contains(line, p.text)
 }
 
 // misses: no line of the file can match.
-func (p pattern) misses(file []byte) bool {
-	return (p.re == nil || p.whole) && !p.match(file)
-}
+func (p pattern) misses(file []byte) bool { return p.re == nil && !p.match(file) }
 
 // finder collects matching lines.
 type finder struct {
