@@ -211,42 +211,7 @@ func replayInput(input json.RawMessage) json.RawMessage {
 	if json.Unmarshal(input, &fields) != nil || fields == nil {
 		return json.RawMessage(`{}`)
 	}
-	return escapeStrings(input)
-}
-
-// escapeStrings escapes the frame tags in every JSON string of raw and leaves
-// all other bytes as they are.
-func escapeStrings(raw json.RawMessage) json.RawMessage {
-	var out []byte
-	kept := 0 // raw[:kept] is in out
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '"' {
-			continue
-		}
-		end := i + 1
-		for end < len(raw) && raw[end] != '"' {
-			if raw[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		if end >= len(raw) {
-			break
-		}
-		var s string
-		if json.Unmarshal(raw[i:end+1], &s) == nil {
-			if escaped := planning.EscapeTags(s); escaped != s {
-				quoted, _ := json.Marshal(escaped)
-				out = append(append(out, raw[kept:i]...), quoted...)
-				kept = end + 1
-			}
-		}
-		i = end
-	}
-	if kept == 0 {
-		return raw
-	}
-	return append(out, raw[kept:]...)
+	return json.RawMessage(planning.EscapeTags(string(input)))
 }
 
 // resultText is what a call came to, as the model is told.

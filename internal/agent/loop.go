@@ -99,7 +99,7 @@ func newRun(ctx context.Context, cancel context.CancelCauseFunc, job Job, log Lo
 		ids:       map[string]int{},
 		callIDs:   map[string]bool{},
 		allowed:   map[string]bool{},
-		state:     planning.State{},
+		state:     planning.NewState(job.Mode),
 	}
 	for i, t := range job.Tools {
 		if t.Spec.Name != askTool && t.Spec.Name != completeTool && r.tools[t.Spec.Name] == nil {

@@ -66,7 +66,9 @@ func (r *run) takeOver() (*answer, error) {
 // restore reads the run's counters back from its log.
 func (r *run) restore() error {
 	r.entries = append(r.entries, r.job.Done...)
-	r.state = r.job.Plan
+	if r.job.Plan.Plan.Mode == r.job.Mode {
+		r.state = r.job.Plan
+	}
 	for _, e := range r.job.Done {
 		if kind, n, ok := strings.Cut(e.ID, "-"); ok {
 			if n, err := strconv.Atoi(n); err == nil {
