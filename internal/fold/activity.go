@@ -42,11 +42,11 @@ func (c *cell) wholeText() string {
 // toolLine is a tool's name with the subject of its input.
 func (c *cell) toolLine() string {
 	t := c.p.Tool
+	if len(t.Input) == 0 {
+		return bounded(t.Name)
+	}
 	if c.subject == "" {
-		c.subject = bounded(t.Name)
-		if len(t.Input) > 0 {
-			c.subject = bounded(strings.TrimSpace(t.Name + " " + subjectOf(t.Input)))
-		}
+		c.subject = bounded(t.Name + " " + subjectOf(t.Input))
 	}
 	return c.subject
 }

@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"reflect"
 	"strings"
 	"time"
 
@@ -20,12 +21,12 @@ func (f *Folder) child(e *part.Entry) {
 	if data.RunID == "" {
 		return
 	}
-	f.anew = true
 	for _, c := range f.children {
 		if c.now.RunID != data.RunID {
 			continue
 		}
-		if !c.now.State.Terminal() {
+		if !c.now.State.Terminal() && !reflect.DeepEqual(c.now.ChildData, data) {
+			f.anew = true
 			now := *c.now
 			now.ChildData = data
 			if data.State.Terminal() {
@@ -36,6 +37,7 @@ func (f *Folder) child(e *part.Entry) {
 		return
 	}
 	f.n++
+	f.anew = true
 	c := &child{now: &Child{ChildData: data, Seq: e.Seq, Started: e.Time}, step: e.Step}
 	if data.State.Terminal() {
 		c.now.Ended = e.Time

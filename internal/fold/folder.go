@@ -159,8 +159,11 @@ func (f *Folder) goOn(c *cell, e *part.Entry) {
 	p.Part = next
 	f.touch(c)
 	if c.text != nil && !c.open() {
-		if p.Tool == nil {
+		switch {
+		case p.Tool == nil:
 			p.Blocks, p.text = c.text.finish(), c.text.whole
+		case len(p.Tool.Input) == 0 && p.Tool.RawInput == "": // all there is of the input
+			p.Tool.InputText = c.text.whole // Next made the Tool
 		}
 		c.text = nil
 	}

@@ -240,6 +240,9 @@ func checkParts(t *testing.T, s *Snapshot, log []*part.Entry) {
 			}
 			t.Fatalf("part %d (%s %s) is lost", p.N, p.Kind, p.ID)
 		}
+		if p.Tool != nil && q.Tool.InputText != p.Tool.InputText {
+			t.Fatalf("part %d: input %q, want %q", p.N, q.Tool.InputText, p.Tool.InputText)
+		}
 		if q.Source() != p.Text {
 			t.Fatalf("part %d: text %q, want %q", p.N, q.Source(), p.Text)
 		}
