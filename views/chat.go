@@ -20,13 +20,7 @@ func (v ChatPageView) composerPath() string {
 }
 
 func (v ChatPageView) placeholder() string {
-	run := v.newest()
-	switch {
-	case waits(run):
-		return "Answer the agent"
-	case lives(run):
-		return "Message, sent when the run ends"
-	case v.Chat.ID == "":
+	if v.Chat.ID == "" {
 		return "What should the agent do?"
 	}
 	return "Message"

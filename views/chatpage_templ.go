@@ -317,7 +317,7 @@ func welcome(v ChatPageView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.rehearsal() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<p class=\"hush\">No model is connected: <strong>rehearsal</strong> is a script that drives the real tools on the real workspace. Words like “long” or “fail” in your message choose its path; a question gets a plain answer.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<p class=\"hush\"><strong>rehearsal</strong> answers: a script, not a model, that drives the real tools on the real workspace. Words like “long” or “fail” in your message choose its path; a question gets a plain answer.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

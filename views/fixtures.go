@@ -133,7 +133,7 @@ func inPieces(kind fold.BlockKind, info string, pieces ...fold.Piece) fold.Vec[*
 }
 
 func stage(status fold.Status, index int, content string, parts ...*fold.Part) *fold.Row {
-	r := &fold.Row{StageID: "stage-" + string(rune('0'+index)), Index: index, Total: 5, Content: content, Status: status, HasNext: index < 5, Parts: fold.VecOf(parts...)}
+	r := &fold.Row{StageID: "stage-" + string(rune('0'+index)), Index: index, Content: content, Status: status, Parts: fold.VecOf(parts...)}
 	if status != fold.RowPending && status != fold.RowCancelled {
 		r.Started = at(float64(200 - 40*index))
 		r.Elapsed = time.Duration(13*index) * time.Second
@@ -159,6 +159,7 @@ func run(id string, state part.State, rows ...*fold.Row) *fold.Snapshot {
 		Start: part.StartData{RunID: id, ChatID: "chat-1", UserText: "Find out why the nightly build got slow and write down what to change.", Model: "anthropic/claude-sonnet-4-5", PlanningMode: planning.Metronome},
 		Rows:  fold.VecOf(rows...), Planned: len(rows) > 0, Total: len(rows)}
 	for _, r := range rows {
+		r.Total, r.HasNext = len(rows), r.Index < len(rows)
 		if r.Status == fold.RowDone && !r.ClosedByRunEnd {
 			s.Done++
 		}

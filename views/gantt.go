@@ -81,10 +81,10 @@ func (p RunPageView) facts() []fact {
 	if tokens(s.Usage) > 0 {
 		add("Tokens", count(tokens(s.Usage)), tokenDetail(s.Usage))
 	}
-	add("Cost", p.Run.Cost, "")
+	add("Cost", Line(p.Run.Cost), "")
 	add("Steps", strconv.Itoa(s.Step), "Model calls")
 	add("Model", Line(firstOf(p.Model, s.Start.Model)), "")
-	add("Planning", string(s.Start.PlanningMode), modeWord(s.Start.PlanningMode))
+	add("Planning", Line(string(s.Start.PlanningMode)), modeWord(s.Start.PlanningMode))
 	add("Started", ago(p.Run.Now, s.Started), exact(s.Started))
 	return out
 }

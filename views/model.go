@@ -1,5 +1,3 @@
-// Package views holds the templ components: one file for each thing on the
-// page. A component takes one value and renders it: no I/O, no clock.
 package views
 
 import (
@@ -21,6 +19,8 @@ type RunView struct {
 	Now    time.Time
 	Render Renderer
 	Cost   string // "" where unknown
+
+	shown map[fold.Region]Span // cuts the regions on a review page
 }
 
 // RowView is one row of a run; PartView one part of it (Row nil outside rows).
@@ -30,9 +30,8 @@ type RowView struct {
 	Body bool // render the subparts in the page; else an empty body that loads when opened
 	// Open shows the row open from the start; the live row is anyway.
 	Open bool
-	// First and Limit cut the parts on a review page: those from index First on,
-	// at most Limit of them; Limit 0 is all.
-	First, Limit int
+	// Shown cuts the parts on a review page.
+	Shown Span
 	// Sent is what the model sent for this stage where it differs from what was
 	// settled; "" where nothing was repaired.
 	Sent string

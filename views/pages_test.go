@@ -8,8 +8,8 @@ import (
 	"stagefold/internal/part"
 )
 
-// pages are the whole pages, in the states that differ as a page.
-func pages(render Renderer) []Specimen {
+// wholePages are the whole pages, in the states that differ as a page.
+func wholePages(render Renderer) []Specimen {
 	live, waiting, done := view(liveRun(), render), view(waitingRun(), render), view(finishedRun(), render)
 	done.Cost = "$0.12"
 	review := done
@@ -44,7 +44,7 @@ func pages(render Renderer) []Specimen {
 	}
 }
 
-func all(render Renderer) []Specimen { return append(Specimens(render), pages(render)...) }
+func all(render Renderer) []Specimen { return append(Specimens(render), wholePages(render)...) }
 
 func markup(t *testing.T, c templ.Component) string {
 	t.Helper()

@@ -605,7 +605,7 @@ func PartHead(v PartView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = childHead(v.childOf()).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = childHead(v.childOf(), v.Run.Now).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

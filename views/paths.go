@@ -59,6 +59,11 @@ func StagePagePath(run, key string, page int) string {
 	return RunPath(run) + q + "#s-" + url.PathEscape(key)
 }
 
+// RegionPagePath is the same for a region: lead, sink or answer.
+func RegionPagePath(run, region, anchor string, page int) string {
+	return RunPath(run) + "?stage=" + url.QueryEscape(region) + "&page=" + strconv.Itoa(page) + "#" + url.PathEscape(anchor)
+}
+
 // StopPath, AgainPath and AnswerPath take POSTs about a run; AnswerPath
 // {toolCallId, text}.
 func StopPath(run string) string   { return RunPath(run) + "/stop" }

@@ -54,12 +54,17 @@ func (v RowView) parts() []PartView {
 	if !v.Body {
 		return nil
 	}
-	var out []PartView
-	for i, p := range v.Row.Parts.From(v.First) {
-		if v.Limit > 0 && i >= v.First+v.Limit {
+	return partsIn(v.Run, v.Row, v.Row.Parts, v.Shown)
+}
+
+func partsIn(run RunView, row *fold.Row, parts fold.Vec[*fold.Part], s Span) []PartView {
+	s = s.within(parts.Len())
+	out := make([]PartView, 0, s.To-s.From)
+	for i, p := range parts.From(s.From) {
+		if i >= s.To {
 			break
 		}
-		out = append(out, PartView{Run: v.Run, Row: v.Row, Part: p})
+		out = append(out, PartView{Run: run, Row: row, Part: p})
 	}
 	return out
 }

@@ -5,20 +5,20 @@ import (
 	"stagefold/internal/part"
 )
 
-// region are the parts of lead, sink or answer.
-func (v RunView) region(r fold.Region) []PartView {
-	parts := v.Snap.Lead
+// partsOf are the parts of lead, sink or answer.
+func (v RunView) partsOf(r fold.Region) fold.Vec[*fold.Part] {
 	switch r {
 	case fold.RegionSink:
-		parts = v.Snap.Sink
+		return v.Snap.Sink
 	case fold.RegionAnswer:
-		parts = v.Snap.Answer
+		return v.Snap.Answer
 	}
-	out := make([]PartView, 0, parts.Len())
-	for _, p := range parts.All() {
-		out = append(out, PartView{Run: v, Part: p})
-	}
-	return out
+	return v.Snap.Lead
+}
+
+// region are the parts of a region that stand in the page.
+func (v RunView) region(r fold.Region) []PartView {
+	return partsIn(v, nil, v.partsOf(r), v.shown[r])
 }
 
 // live: the run goes on or waits.

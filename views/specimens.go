@@ -52,9 +52,10 @@ func rowSpecimens(render Renderer) []Specimen {
 			change(r)
 		}
 		v := view(run("run-row-"+name, state, r), render)
+		r.Total, r.HasNext = 5, r.Index < 5
 		out = append(out, Specimen{"row " + name, specimenList(RowItem(RowView{Run: v, Row: r, Body: true, Open: true}))})
 	}
-	add("pending", nil, fold.RowPending, 5, part.Running)
+	add("pending", nil, fold.RowPending, 4, part.Running)
 	add("in progress", func(r *fold.Row) { r.Activity = "Run make test" }, fold.RowInProgress, 2, part.Running)
 	add("waiting", nil, fold.RowWaiting, 2, part.Waits)
 	add("done", func(r *fold.Row) { r.Deliverable, r.Evidence = "A table", "12 rows in out.csv" }, fold.RowDone, 1, part.Running)

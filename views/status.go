@@ -113,10 +113,20 @@ func waitingTool(w part.Waiting) *part.Tool {
 func answersWith(w part.Waiting) bool { return w.Kind == "question" && len(w.Options) > 0 }
 
 func askLabel(w part.Waiting) string {
-	if w.Kind == "approval" {
-		return "Allow " + toolName(w.Tool) + "?"
+	if w.Kind != "approval" {
+		return "The agent asks"
 	}
-	return "The agent asks"
+	switch w.Tool {
+	case "run_command":
+		return "Run this command?"
+	case "write_file":
+		return "Write this file?"
+	case "edit_file":
+		return "Change this file?"
+	case "fetch_url":
+		return "Fetch this address?"
+	}
+	return "Allow " + toolName(w.Tool) + "?"
 }
 
 func askSubject(w part.Waiting) string {

@@ -14,6 +14,8 @@ const (
 	headLines = 200
 	tailLines = 300
 	textBytes = 32 << 10
+	// shownFields bounds the fields of an input or output that a card shows.
+	shownFields = 12
 )
 
 // field is one named value of a tool's input or output.
@@ -88,7 +90,7 @@ func fieldsOf(object []byte) []field {
 		return nil
 	}
 	var out []field
-	for d.More() && len(out) < 40 {
+	for d.More() && len(out) < shownFields {
 		name, err := d.Token()
 		if err != nil {
 			break

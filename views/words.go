@@ -98,7 +98,7 @@ func toolWord(p *fold.Part) string {
 	case part.StateCancelled:
 		return "cancelled"
 	}
-	return string(p.State)
+	return Line(string(p.State))
 }
 
 // toolIcon is a tool card's icon. ended: the run is over and nothing moves.
@@ -138,7 +138,7 @@ func modeWord(m planning.Mode) string {
 	case planning.None:
 		return "none: no plan"
 	}
-	return string(m)
+	return Line(string(m))
 }
 
 // reasonWord explains a finish reason that is not the model's own end.
