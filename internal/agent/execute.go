@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"stagefold/internal/part"
 	"stagefold/internal/planning"
@@ -178,38 +177,11 @@ func (b *batch) act(ctx context.Context, c *call) {
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w of %s", errToolTimeout, limit))
 	}
 	defer cancel()
-	result := invoke(ctx, c.tool, ToolCall{
+	result := b.run.invoke(ctx, c.tool, ToolCall{
 		RunID: b.run.job.RunID, CallID: c.id, Name: c.name, Input: c.input,
 		Progress: func(output json.RawMessage) { b.progress.put(c.id, output) },
-	}, b.run.limits.Grace)
+	})
 	b.ended <- ended{call: c, result: result, cause: context.Cause(ctx)}
-}
-
-// invoke calls the tool and contains its panics. A tool that does not come
-// back within grace after its context has ended is left behind.
-func invoke(ctx context.Context, tool *Tool, in ToolCall, grace time.Duration) ToolResult {
-	out := make(chan ToolResult, 1)
-	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				out <- ToolResult{Err: &planning.ToolError{Code: codePanic, Message: fmt.Sprintf("the tool failed: %v", p)}}
-			}
-		}()
-		out <- tool.Run(ctx, in)
-	}()
-	select {
-	case result := <-out:
-		return result
-	case <-ctx.Done():
-	}
-	late := time.NewTimer(grace)
-	defer late.Stop()
-	select {
-	case result := <-out:
-		return result
-	case <-late.C:
-		return ToolResult{Err: &planning.ToolError{Code: codeTimeout, Message: "the tool did not end when it was told to"}}
-	}
 }
 
 // next handles one thing that happens while calls are open.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"stagefold/internal/part"
 	"stagefold/internal/planning"
@@ -52,17 +53,31 @@ func (r *run) settles(err error) bool {
 // finish settles the run in one transaction. A stop that was asked for before
 // it wins; where the log lost something, the broken step is taken back.
 func (r *run) finish(end ending) Outcome {
+	var lost *logFailure
+	if r.step > r.completed && errors.As(r.sync(), &lost) {
+		return r.lostLog(lost) // what would be settled is not all there
+	}
 	r.ending = true
-	entries := append(r.closing, part.Settle(part.Build(r.entries), end.state, end.reason, r.now())...)
-	outcome := r.commitEnd(end, entries)
+	outcome := r.commitEnd(end, r.settled(end))
+	if errors.Is(outcome.Err, ErrStopRequested) {
+		end = stopped
+		outcome = r.commitEnd(end, r.settled(end))
+	} else if outcome.Err != nil && !errors.Is(outcome.Err, ErrFenced) {
+		outcome = r.commitEnd(end, r.settled(end))
+	}
 	switch {
-	case outcome.Err == nil || errors.Is(outcome.Err, ErrFenced):
+	case outcome.Err == nil:
+		r.logLate()
 		return outcome
-	case errors.Is(outcome.Err, ErrStopRequested):
-		entries = append(r.closing, part.Settle(part.Build(r.entries), stopped.state, stopped.reason, r.now())...)
-		return r.commitEnd(stopped, entries)
+	case errors.Is(outcome.Err, ErrFenced):
+		return Outcome{Err: ErrFenced}
 	}
 	return r.lostLog(&logFailure{outcome.Err})
+}
+
+// settled is the entries that close what is open when the run ends so.
+func (r *run) settled(end ending) []*part.Entry {
+	return append(slices.Clip(r.closing), part.Settle(part.Build(r.entries), end.state, end.reason, r.now())...)
 }
 
 // lostLog ends a run whose log did not keep the step at hand: the step is
@@ -72,9 +87,12 @@ func (r *run) lostLog(lost *logFailure) Outcome {
 	if !r.durable {
 		return Outcome{Err: lost}
 	}
-	reset := &part.Entry{Type: part.StepReset}
-	r.stamp(reset)
-	outcome := r.commitEnd(failed(codeStorage, "the run could not be stored and was ended", "Look at the disk or the database, then run it again."), []*part.Entry{reset})
+	var reset []*part.Entry
+	if r.step > r.completed {
+		reset = []*part.Entry{{Type: part.StepReset}}
+	}
+	outcome := r.commitEnd(failed(codeStorage, "the run could not be stored and was ended",
+		"Look at the disk or the database, then run it again."), reset)
 	if outcome.Err != nil {
 		slog.Error("run left unsettled", "run", r.job.RunID, "error", lost, "again", outcome.Err)
 	}
@@ -87,16 +105,13 @@ func (r *run) commitEnd(end ending, entries []*part.Entry) Outcome {
 		Type: part.Finish, State: end.state, FinishReason: end.reason, Note: end.note, Error: end.err,
 		Usage: &r.usage, Debt: debtOf(r.state),
 	}
-	for _, e := range append(entries, finish) {
-		r.stamp(e)
-	}
 	var plan *planning.State
 	if r.state.HasPlan && !r.state.Complete() {
 		plan = &r.state
 	}
 	ctx, cancel := r.writing()
 	defer cancel()
-	if err := r.log.Finish(ctx, plan, append(entries, finish)...); err != nil {
+	if err := r.log.Finish(ctx, plan, r.stamped(append(entries, finish))...); err != nil {
 		return Outcome{Err: err}
 	}
 	return Outcome{State: end.state, Reason: end.reason}

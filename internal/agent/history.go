@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,10 +23,21 @@ const goOn = "Go on."
 // has exactly one result in the message right after it, and no two assistant
 // messages follow each other.
 func history(prior []Turn, userText, model string, entries []*part.Entry) []Message {
+	return priorHistory(prior, model).with(userText, entries)
+}
+
+// priorHistory is the messages of the earlier turns, the same in every step.
+func priorHistory(prior []Turn, model string) *historian {
 	h := &historian{model: model, ids: map[string]bool{}}
 	for _, t := range prior {
 		h.turn(t.UserText, t.Entries)
 	}
+	return h
+}
+
+// with is the messages with one more turn; h stays as it is.
+func (h *historian) with(userText string, entries []*part.Entry) []Message {
+	h = &historian{model: h.model, ids: maps.Clone(h.ids), out: slices.Clip(h.out)}
 	h.turn(userText, entries)
 	if h.lastRole() == RoleAssistant {
 		h.user(goOn)

@@ -37,16 +37,19 @@ type run struct {
 	clock  *clock
 
 	system    string
+	prior     *historian // the chat's earlier turns, made messages once
 	specs     []ToolSpec
 	tools     map[string]*Tool // working tools by name
 	planTools map[string]bool
 	schemas   schemas
 
 	entries   []*part.Entry // what this run has logged, deltas joined to one a part
+	late      latecomers
 	closing   []*part.Entry // entries for the end, once ending is set
 	ending    bool
 	durable   bool // something of this run is known to be stored
 	step      int
+	completed int // the last step that is stored as completed; never above step
 	state     planning.State
 	reminders reminders
 	usage     part.Usage
@@ -92,6 +95,7 @@ func newRun(ctx context.Context, cancel context.CancelCauseFunc, job Job, log Lo
 	r := &run{
 		job: job, limits: limits, log: log, in: in, ctx: ctx, cancel: cancel,
 		clock:     &clock{left: limits.Run, expired: cancel},
+		prior:     priorHistory(job.Prior, job.ModelName),
 		system:    system(job.Workspace, job.Mode),
 		specs:     specsOf(job, limits.Plan),
 		tools:     map[string]*Tool{},
@@ -145,6 +149,7 @@ func (r *run) steps() (ending, error) {
 func (r *run) oneStep() (*answer, error) {
 	r.step++
 	r.work = stepWork{}
+	r.logLate()
 	req := r.prepare()
 	if err := r.emit(&part.Entry{Type: part.StartStep}); err != nil {
 		return nil, err
@@ -175,7 +180,11 @@ func (r *run) completeStep(a *answer) error {
 	entries = r.keep(append(entries, finish)...)
 	ctx, cancel := r.writing()
 	defer cancel()
-	return r.stored(r.log.CommitStep(ctx, r.step, r.state, entries...))
+	if err := r.stored(r.log.CommitStep(ctx, r.step, r.state, entries...)); err != nil {
+		return err
+	}
+	r.completed = r.step
+	return nil
 }
 
 // act does what the verdict says about the answer's calls.

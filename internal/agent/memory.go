@@ -44,7 +44,7 @@ type MemoryLog struct {
 // Append commits structural entries at once and lets deltas wait for them.
 func (l *MemoryLog) Append(entries ...*part.Entry) error {
 	l.mu.Lock()
-	if l.lost != nil || l.over {
+	if l.lost != nil || l.over && slices.ContainsFunc(entries, func(e *part.Entry) bool { return !e.Late }) {
 		defer l.mu.Unlock()
 		return l.lost
 	}

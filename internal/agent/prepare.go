@@ -14,7 +14,7 @@ func (r *run) prepare() Request {
 		ModelName: modelName(r.job.ModelName),
 		System:    r.system,
 		Tools:     r.specs,
-		Messages:  history(r.job.Prior, r.job.UserText, r.job.ModelName, r.entries),
+		Messages:  r.prior.with(r.job.UserText, r.entries),
 		Reminder:  r.reminders.take(),
 	}
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,7 +31,9 @@ func (r *run) settleCall(e ended) error {
 	}
 	truncated := len(full) > 0
 	if truncated {
-		err := r.log.SaveOutput(context.WithoutCancel(r.ctx), e.call.id, mediaType, full)
+		ctx, cancel := r.writing()
+		err := r.log.SaveOutput(ctx, e.call.id, mediaType, full)
+		cancel()
 		if errors.Is(err, ErrFenced) {
 			return err
 		}

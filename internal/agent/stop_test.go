@@ -255,6 +255,12 @@ func TestLogFailsAtEveryCommit(t *testing.T) {
 				return
 			}
 			f := tr.finish()
+			if n == whole.log.Commits() { // only the end itself: it is written again
+				if out.State != part.Finished {
+					t.Errorf("outcome %+v", out)
+				}
+				return
+			}
 			if out.State != part.FailedRun || f.Error == nil || f.Error.Code != codeStorage {
 				t.Errorf("outcome %+v, finish %+v", out, f)
 			}
@@ -294,4 +300,59 @@ func TestFencedStopsAtOnce(t *testing.T) {
 			t.Errorf("at commit %d: tried to write %d times more", n, commits-1)
 		}
 	}
+}
+
+// The log loses a commit just before the user stops: what is settled is there.
+func TestStopAfterALostCommit(t *testing.T) {
+	whole := scripted(t)
+	whole.run()
+	for n := 1; n < whole.log.Commits(); n++ {
+		tr := scripted(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		tr.log.Fail = func(commit int) error {
+			if commit == n {
+				cancel(ErrStopRequested)
+				return errors.New("disk full")
+			}
+			return nil
+		}
+		out := Run(ctx, tr.job, tr.log)
+		cancel(nil)
+		tr.check()
+		if out.Err == nil {
+			tr.finish()
+		}
+	}
+}
+
+// What an abandoned tool returns in the end is logged as late and changes no row.
+func TestLateResults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := try(t, planning.None,
+			answers(calls("c1", "deaf", `{}`), tools()), answers(calls("c2", "wait", `{}`), tools()), answers(say("Done."), stops()))
+		tr.job.Limits.Tool = time.Second
+		tr.job.Tools = []Tool{
+			tool("deaf", func(context.Context, ToolCall) ToolResult {
+				time.Sleep(time.Minute)
+				return ToolResult{Output: quote("at last")}
+			}),
+			{Spec: ToolSpec{Name: "wait", Schema: object("")}, Timeout: -1, Run: func(context.Context, ToolCall) ToolResult {
+				time.Sleep(time.Hour)
+				return ToolResult{}
+			}},
+		}
+		tr.ended(part.Finished, part.ReasonStop)
+		late := 0
+		for _, e := range tr.log.Entries() {
+			if e.Late {
+				late++
+				if e.ToolCallID != "c1" || string(e.Output) != `"at last"` {
+					t.Errorf("late entry %+v", e)
+				}
+			}
+		}
+		if p := tr.tool("c1"); late != 1 || p.State != part.StateOutputError {
+			t.Errorf("%d late entries; the call is %s", late, p.State)
+		}
+	})
 }

@@ -90,6 +90,7 @@ func (r *run) restore() error {
 			return ErrOver
 		}
 	}
+	r.completed = r.step
 	for _, p := range part.Build(r.entries) {
 		if p.Step < r.step && refusedComplete(p) {
 			r.pace = r.pace.Asked() // the last step's is counted when its consequences are drawn
