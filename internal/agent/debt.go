@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -38,6 +39,24 @@ func debtAsk(open []planning.Stage) string {
 	b.WriteString("Work on them now, or update the plan so that it says what is really open. ")
 	b.WriteString("If you cannot go on without the user, ask your question.")
 	return b.String()
+}
+
+// askForDebt asks the model once more about the stages it left open. A refused
+// complete has its ask in its result; text alone gets a hidden user message.
+func (r *run) askForDebt(a *answer) error {
+	text := debtAsk(r.state.Owes())
+	r.reminders.set(keyOnceAsk, text)
+	r.pace = r.pace.Asked()
+	if a.refused {
+		return nil
+	}
+	return r.tell(text)
+}
+
+// tell stores a hidden user message for the next request.
+func (r *run) tell(text string) error {
+	data, _ := json.Marshal(part.AskData{Text: text})
+	return r.emit(&part.Entry{Type: part.DataAsk, ID: r.nextID("ask"), Data: data})
 }
 
 // trailingMarkup is markup at the end of a text that a reader does not see.

@@ -187,7 +187,8 @@ func (r *run) completeStep(a *answer) error {
 	return nil
 }
 
-// act does what the verdict says about the answer's calls.
+// act does what the verdict says about the answer's calls; the verdicts that
+// are not named come with calls only where the content filter cut them off.
 func (r *run) act(a *answer) error {
 	switch a.verdict {
 	case runCalls:
@@ -209,37 +210,46 @@ func notRun(a *answer) *planning.ToolError {
 			Message: "not run: the call was cut by the output limit of the model; send less in one call, for instance write a long file in several edits",
 		}
 	}
+	if len(a.calls) == 0 {
+		return &planning.ToolError{Code: codeBrokenCall, Message: "your answer announced a tool call and held none; make the call now, or give the answer"}
+	}
 	return &planning.ToolError{Code: codeBrokenCall, Message: "not run: the call's arguments did not reach their end"}
 }
 
-// maxRetries bounds the automatic retries of one model call.
-const maxRetries = 2
-
-// maxRetryAfter is the longest time that a provider may ask to wait.
-const maxRetryAfter = 2 * time.Minute
-
-// ask makes the step's model call. It is repeated only while nothing of the
-// answer was shown, for errors of a retryable kind.
-func (r *run) ask(req Request) (*answer, error) {
-	var usage part.Usage
-	for n := 1; ; n++ {
-		a, err := r.listen(r.ctx, req)
-		a.usage = a.usage.Plus(usage)
-		failed, ok := AsProviderError(err)
-		if !ok || !failed.Retryable || a.shown || n > maxRetries || failed.RetryAfter > maxRetryAfter {
-			return a, err
-		}
-		usage = a.usage
-		wait := max(r.limits.Backoff(n), failed.RetryAfter)
-		if err := r.emit(retryNotice(failed, n, wait)); err != nil {
-			return a, err
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-r.ctx.Done():
-			timer.Stop()
-			return a, context.Cause(r.ctx)
+// after decides what follows a completed step: the end, a wait for the user,
+// an ask about open stages, or just the next step.
+func (r *run) after(a *answer) (ending, bool, error) {
+	r.count(a)
+	for _, stops := range stopConditions {
+		if end, over := stops(r, a); over {
+			return end, true, nil
 		}
 	}
+	switch {
+	case a.settled:
+		return ending{}, false, nil // a takeover found it asked already
+	case r.asksUser(a):
+		r.pace = planning.Pace{Asks: r.pace.Asks}
+		return ending{}, false, r.awaitAnswer(r.ctx, question(a.text.String()))
+	case r.wantsEnd(a):
+		return ending{}, false, r.askForDebt(a)
+	case a.verdict == tellModel && len(a.calls) == 0:
+		return ending{}, false, r.tell(notRun(a).Message)
+	}
+	return ending{}, false, nil
+}
+
+// count keeps the run's counters of repetitions.
+func (r *run) count(a *answer) {
+	r.cuts, r.pauses = next(r.cuts, a.verdict == tellModel), next(r.pauses, a.verdict == askAgain)
+	if a.verdict != askAgain {
+		r.pace = r.pace.Step(r.facts(a))
+	}
+}
+
+func next(n int, again bool) int {
+	if again {
+		return n + 1
+	}
+	return 0
 }

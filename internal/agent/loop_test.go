@@ -77,7 +77,7 @@ func TestCutCallsNeverRun(t *testing.T) {
 		{"whole calls under length", answers(calls("c", "write_file", `{"path":"r.md"}`), ends(part.ReasonLength)), "output limit"},
 		{"a proper reason", answers(cut("c", "write_file", half), tools()), "did not reach their end"},
 		{"a fragment without a place", answers(calls("c", "write_file", `{"path":"r.md"}`), []Chunk{{Kind: ChunkToolBroken, Text: "no index"}}, tools()), "no index"},
-		{"announced calls that do not come", answers(say("I will write."), tools()), "did not reach their end"},
+		{"announced calls that do not come", answers(say("I will write."), tools()), "held none"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tr := try(t, planning.None, tt.plays)

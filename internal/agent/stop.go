@@ -1,13 +1,9 @@
 package agent
 
 import (
-	"encoding/json"
 	"fmt"
 
-	"time"
-
 	"stagefold/internal/part"
-	"stagefold/internal/planning"
 )
 
 // ending is how a run ends.
@@ -66,12 +62,12 @@ func completed(r *run, a *answer) (ending, bool) {
 }
 
 // stalled: step after step neither changed the plan nor did any work.
-func stalled(r *run, _ *answer) (ending, bool) {
+func stalled(r *run, a *answer) (ending, bool) {
 	end := r.ownEnding()
 	if end.note == "" {
 		end.note = "ended after several steps in which no tool ran"
 	}
-	return end, r.pace.Spent()
+	return end, r.pace.Spent() && !(r.asksUser(a) && len(r.state.Owes()) > 0)
 }
 
 // askedTooOften: the run would be asked once more than it may.
@@ -115,70 +111,4 @@ func (r *run) wantsEnd(a *answer) bool {
 // asksUser: the step closes with a question to the user.
 func (r *run) asksUser(a *answer) bool {
 	return a.verdict == endNormal && closesWithQuestion(a.text.String())
-}
-
-// after decides what follows a completed step: the end, a wait for the user,
-// an ask about open stages, or just the next step.
-func (r *run) after(a *answer) (ending, bool, error) {
-	r.count(a)
-	for _, stops := range stopConditions {
-		if end, over := stops(r, a); over {
-			return end, true, nil
-		}
-	}
-	switch {
-	case a.settled:
-		return ending{}, false, nil // a takeover found it asked already
-	case r.asksUser(a):
-		r.pace = planning.Pace{Asks: r.pace.Asks}
-		return ending{}, false, r.awaitAnswer(r.ctx, question(a.text.String()))
-	case r.wantsEnd(a):
-		return ending{}, false, r.askForDebt(a)
-	case a.verdict == tellModel && len(a.calls) == 0:
-		return ending{}, false, r.tell(notRun(a).Message)
-	}
-	return ending{}, false, nil
-}
-
-// count keeps the run's counters of repetitions.
-func (r *run) count(a *answer) {
-	r.cuts, r.pauses = next(r.cuts, a.verdict == tellModel), next(r.pauses, a.verdict == askAgain)
-	if a.verdict != askAgain {
-		r.pace = r.pace.Step(r.facts(a))
-	}
-}
-
-func next(n int, again bool) int {
-	if again {
-		return n + 1
-	}
-	return 0
-}
-
-// askForDebt asks the model once more about the stages it left open. A refused
-// complete has its ask in its result; text alone gets a hidden user message.
-func (r *run) askForDebt(a *answer) error {
-	text := debtAsk(r.state.Owes())
-	r.reminders.set(keyOnceAsk, text)
-	r.pace = r.pace.Asked()
-	if a.refused {
-		return nil
-	}
-	return r.tell(text)
-}
-
-// tell stores a hidden user message for the next request.
-func (r *run) tell(text string) error {
-	data, _ := json.Marshal(part.AskData{Text: text})
-	return r.emit(&part.Entry{Type: part.DataAsk, ID: r.nextID("ask"), Data: data})
-}
-
-// retryNotice says on the page that a model call is repeated.
-func retryNotice(p *ProviderError, n int, wait time.Duration) *part.Entry {
-	text := fmt.Sprintf("retry %d of %d: %s", n, maxRetries, p.Message)
-	if wait > 0 {
-		text = fmt.Sprintf("retry %d of %d in %s: %s", n, maxRetries, wait.Round(time.Second), p.Message)
-	}
-	data, _ := json.Marshal(part.NoticeData{Kind: "retry", Text: oneLine(text, 500)})
-	return &part.Entry{Type: part.DataNotice, Data: data}
 }
