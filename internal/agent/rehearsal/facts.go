@@ -50,7 +50,7 @@ type hit struct {
 func gather(s *scene, word string) facts {
 	f := facts{read: map[string]reading{}}
 	for _, c := range s.calls {
-		in := c.fields()
+		in := c.in
 		switch {
 		case c.tool == "list_files" && in.Path == "":
 			f.list(c)
@@ -69,7 +69,7 @@ const todo = "TODO"
 
 var (
 	filePattern = regexp.MustCompile(`^(.+)  (\d+) bytes$`)
-	hitPattern  = regexp.MustCompile(`^(.+?):(\d+): (.*)$`)
+	hitPattern  = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|.+?):(\d+): (.*)$`)
 	gapPattern  = regexp.MustCompile(`(?m)^\[\.\.\. lines \d+-\d+ of (\d+) left out \.\.\.\]$`)
 )
 
@@ -85,13 +85,17 @@ func (f *facts) list(c call) {
 		if m == nil {
 			continue
 		}
-		name := m[1]
-		if plain, err := strconv.Unquote(name); err == nil && strings.HasPrefix(name, `"`) {
-			name = plain
-		}
 		size, _ := strconv.ParseInt(m[2], 10, 64)
-		f.files = append(f.files, file{name, size})
+		f.files = append(f.files, file{plainName(m[1]), size})
 	}
+}
+
+// plainName is a name as it is on disk; the tools quote the odd ones.
+func plainName(shown string) string {
+	if plain, err := strconv.Unquote(shown); err == nil && strings.HasPrefix(shown, `"`) {
+		return plain
+	}
+	return shown
 }
 
 func readingOf(c call) reading {
@@ -129,7 +133,7 @@ func hitsOf(c call) hits {
 		line = strings.TrimSuffix(line, "\n")
 		if m := hitPattern.FindStringSubmatch(line); m != nil {
 			n, _ := strconv.Atoi(m[2])
-			h.lines = append(h.lines, hit{m[1], n, m[3]})
+			h.lines = append(h.lines, hit{plainName(m[1]), n, m[3]})
 		} else if strings.HasPrefix(line, "[") {
 			h.partial = strings.Contains(line, "more matches") || strings.Contains(line, "not all")
 		}

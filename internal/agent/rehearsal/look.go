@@ -22,7 +22,8 @@ type scene struct {
 // call is a tool call with its result.
 type call struct {
 	tool   string
-	input  json.RawMessage
+	in     fields // a file tool's arguments
+	items  []item // a planner's list
 	result string // text, or the error's message
 	failed bool   // an error, or refused, or without a result
 }
@@ -76,7 +77,12 @@ func (s *scene) assistant(m agent.Message, after []agent.Message) {
 
 // withResult finds the result in the messages after a call.
 func withResult(c agent.Content, after []agent.Message) call {
-	out := call{tool: c.ToolName, input: c.Input, failed: true, result: "there was no result"}
+	out := call{tool: c.ToolName, failed: true, result: "there was no result"}
+	if planning.IsPlannerTool(c.ToolName) {
+		out.items = itemsOf(c.Input)
+	} else {
+		out.in = fieldsOf(c.Input)
+	}
 	for _, m := range after {
 		if m.Role == agent.RoleAssistant {
 			break
@@ -98,8 +104,9 @@ func readResult(tool string, r agent.Content) (text string, failed bool) {
 		Refused bool                `json:"refused"`
 		Reason  string              `json:"reason"`
 	}
+	text = unescaped(r.Text)
 	if json.Unmarshal([]byte(r.Text), &reply) != nil {
-		return r.Text, r.IsError
+		return text, r.IsError
 	}
 	switch {
 	case reply.Error != nil && r.IsError:
@@ -107,7 +114,7 @@ func readResult(tool string, r agent.Content) (text string, failed bool) {
 	case reply.Refused && !worksOnFiles(tool):
 		return reply.Reason, true
 	}
-	return r.Text, r.IsError
+	return text, r.IsError
 }
 
 func worksOnFiles(tool string) bool {
@@ -148,27 +155,30 @@ type fields struct {
 	Content string `json:"content,omitempty"`
 }
 
-func (c call) fields() fields {
+func fieldsOf(input json.RawMessage) fields {
 	var f fields
-	_ = json.Unmarshal(c.input, &f) // other arguments count as none
+	_ = json.Unmarshal(input, &f) // other arguments count as none
+	f.Path, f.Query, f.Content = unescaped(f.Path), unescaped(f.Query), unescaped(f.Content)
 	return f
 }
 
+// tagPattern is how the loop writes the tags of its own frames where they
+// stand in a text (docs/planning.md, 'Frames').
+var tagPattern = regexp.MustCompile(`(?i)\\u003c(\s*/?\s*(?:task_reminder|plan_state))`)
+
+// unescaped is the text as it stood in the file.
+func unescaped(text string) string { return tagPattern.ReplaceAllString(text, "<$1") }
+
 // did finds the last call with the same tool, path, query and offset.
 func (s *scene) did(o order) (call, bool) {
-	wanted := call{tool: o.tool, input: json.RawMessage(o.input)}.fields().key()
+	wanted := fieldsOf(json.RawMessage(o.input)).key()
 	for i := len(s.calls) - 1; i >= 0; i-- {
-		if s.calls[i].tool == o.tool && s.calls[i].fields().key() == wanted {
+		if s.calls[i].tool == o.tool && s.calls[i].in.key() == wanted {
 			return s.calls[i], true
 		}
 	}
 	return call{}, false
 }
 
-// key is what tells two calls of a tool apart. It is the same where the loop
-// has escaped a tag.
-func (f fields) key() fields {
-	return fields{Path: sameTags(f.Path), Query: sameTags(f.Query), Offset: f.Offset}
-}
-
-func sameTags(text string) string { return strings.ReplaceAll(text, `\u003c`, "<") }
+// key is what tells two calls of a tool apart.
+func (f fields) key() fields { return fields{Path: f.Path, Query: f.Query, Offset: f.Offset} }

@@ -45,7 +45,7 @@ var plainWords = strings.Fields(`
 	about again all also analyse analyze answer anything around check count counts create does each every
 	everything explain fail file files find folder from give have into just keep like list long look make many more
 	most much must need only over path plan please project read report reports review search should show some
-	somebody something summarise summarize summary take tell that their them then there these they thing things
+	somebody something step stages summarise summarize summary survey take tell that their them then there these they thing things
 	this those through todo todos want what when where which will with work workspace would write your`)
 
 const topicBytes = 48

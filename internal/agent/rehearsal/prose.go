@@ -22,7 +22,7 @@ func (p *script) told() string {
 }
 
 func (p *script) tell(c call) string {
-	in := c.fields()
+	in := c.in
 	why := oneLine(cut(c.result, 300))
 	switch {
 	case c.failed && c.tool == "read_file":
@@ -98,7 +98,7 @@ func walk(name, text string) string {
 
 // describe says what a call is going to do.
 func describe(o order) string {
-	in := call{input: []byte(o.input)}.fields()
+	in := fieldsOf([]byte(o.input))
 	switch o.tool {
 	case "list_files":
 		return "list the files"

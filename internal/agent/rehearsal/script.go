@@ -107,7 +107,7 @@ func (p *script) accepted() []string {
 	for _, c := range p.scene.calls {
 		if !c.failed && planning.IsPlannerTool(c.tool) && c.tool != "advance" {
 			contents = nil
-			for _, it := range itemsOf(c.input) {
+			for _, it := range c.items {
 				if !it.writtenOff() {
 					contents = append(contents, it.text())
 				}
@@ -127,7 +127,7 @@ func (p *script) closed() int {
 			n++
 		case p.scene.mode() != planning.Metronome:
 			n = 0
-			for _, it := range itemsOf(c.input) {
+			for _, it := range c.items {
 				if it.Status == string(planning.Done) || it.Status == string(planning.Completed) {
 					n++
 				}

@@ -159,7 +159,7 @@ func (p *script) checking() stage {
 		switch {
 		case back.failed:
 			st.evidence = p.report + " could not be read back: " + back.result
-		case sameTags(back.result) == sameTags(sent.fields().Content):
+		case back.result == sent.in.Content:
 			st.evidence = fmt.Sprintf("%s read back: %s, equal to what was written", p.report, plural(countLines(back.result), "line"))
 		default:
 			st.evidence = p.report + " read back: it differs from what was written"
@@ -196,7 +196,7 @@ func (p *script) readOrders() []order {
 // report: nothing of the user's is ever written over.
 func (p *script) freeName() string {
 	if c, ok := p.wrote(); ok {
-		return c.fields().Path
+		return c.in.Path
 	}
 	for n := 1; ; n++ {
 		name := p.reportName(n)

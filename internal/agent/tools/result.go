@@ -55,7 +55,7 @@ func plural(n int, one, many string) string {
 func shownName(name string) string {
 	plain := strings.ToValidUTF8(name, "\uFFFD")
 	odd := strings.ContainsFunc(plain, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' })
-	if odd || plain != name || strings.Contains(name, "  ") || strings.HasPrefix(name, `"`) {
+	if odd || plain != name || strings.Contains(name, "  ") || strings.Contains(name, ": ") || strings.HasPrefix(name, `"`) {
 		return fmt.Sprintf("%q", name)
 	}
 	return name

@@ -120,18 +120,22 @@ func newPattern(query string) (pattern, *planning.ToolError) {
 	return pattern{text: []byte(query), fold: !strings.ContainsFunc(query, unicode.IsUpper)}, nil
 }
 
-func (p pattern) match(line []byte) bool {
+// in is where the pattern begins in the line; -1 for nowhere.
+func (p pattern) in(line []byte) int {
 	switch {
 	case p.re != nil:
-		return p.re.Match(line)
+		if at := p.re.FindIndex(line); at != nil {
+			return at[0]
+		}
+		return -1
 	case p.fold:
-		return bytes.Contains(bytes.ToLower(line), p.text)
+		return min(bytes.Index(bytes.ToLower(line), p.text), len(line)) // small letters may be longer
 	}
-	return bytes.Contains(line, p.text)
+	return bytes.Index(line, p.text)
 }
 
 // misses: no line of the file can match.
-func (p pattern) misses(file []byte) bool { return p.re == nil && !p.match(file) }
+func (p pattern) misses(file []byte) bool { return p.re == nil && p.in(file) < 0 }
 
 // finder collects matching lines.
 type finder struct {
@@ -165,14 +169,11 @@ func (f *finder) file(file *blob) {
 	for line := range bytes.Lines(file.data) {
 		number++
 		line = bytes.TrimRight(line, "\r\n")
-		if !f.pattern.match(line) {
+		at := f.pattern.in(line)
+		if at < 0 {
 			continue
 		}
-		text := strings.TrimSpace(readable(line))
-		if len(text) > matchBytes {
-			text = prefix(text, matchBytes) + " [...]"
-		}
-		text = fmt.Sprintf("%s:%d: %s\n", name, number, text)
+		text := fmt.Sprintf("%s:%d: %s\n", name, number, around(line, at))
 		if f.matches == f.limits.Matches || f.out.Len()+len(text)+noteBytes > f.limits.Output {
 			f.full = true
 			break
@@ -183,6 +184,22 @@ func (f *finder) file(file *blob) {
 	if f.matches > before {
 		f.found++
 	}
+}
+
+// around is the line, or the part of a long one that stands around at.
+func around(line []byte, at int) string {
+	text := string(line)
+	if len(line) > matchBytes {
+		from := max(0, at-matchBytes/3)
+		text = string(line[from:min(len(line), from+matchBytes)])
+		if from > 0 {
+			text = "[...] " + text
+		}
+		if from+matchBytes < len(line) {
+			text += " [...]"
+		}
+	}
+	return strings.TrimSpace(readable([]byte(text)))
 }
 
 func (f *finder) summary() string {

@@ -19,7 +19,7 @@ func TestSearch(t *testing.T) {
 		"node_modules/x": "alpha\n",
 		"umlaut.txt":     "ÄPFEL und äpfel\n",
 		"bad.txt":        "\xffmark\xfe\n",
-		"wide.txt":       strings.Repeat("w", 400) + "\n",
+		"wide.txt":       strings.Repeat("w", 400) + "end\n",
 		"big.txt":        strings.Repeat("alpha\n", 2000),
 		"two\nlines":     "needle\n",
 	})
@@ -39,6 +39,7 @@ func TestSearch(t *testing.T) {
 		{"äpfel", "", "umlaut.txt:1: ÄPFEL und äpfel\n[1 match in 1 file" + tail},
 		{"mark", "", "bad.txt:1: \uFFFDmark\uFFFD\n[1 match in 1 file" + tail},
 		{"www", "", "wide.txt:1: " + strings.Repeat("w", 300) + " [...]\n[1 match in 1 file" + tail},
+		{"end", "", "wide.txt:1: [...] " + strings.Repeat("w", 100) + "end\n[1 match in 1 file" + tail},
 		{"needle", "", "\"two\\nlines\":1: needle\n[1 match in 1 file" + tail},
 		{"/", "", "[0 matches in 0 files" + tail},
 		{"nowhere", "", "[0 matches in 0 files" + tail},
