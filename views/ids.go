@@ -43,6 +43,9 @@ func (v RunView) PlanHeadID() string { return v.ID() + "-plan" }
 // ChildrenID is the id of RunChildren.
 func (v RunView) ChildrenID() string { return v.ID() + "-children" }
 
+// ChildID is the id of a child run's line.
+func (v RunView) ChildID(c *fold.Child) string { return v.ID() + "-c-" + hash(c.RunID) }
+
 // RowsID is the id of the ol whose inner is RowList and to which rows are appended.
 func (v RunView) RowsID() string { return v.ID() + "-rows" }
 

@@ -32,9 +32,6 @@ type RowView struct {
 	Open bool
 	// Shown cuts the parts on a review page.
 	Shown Span
-	// Sent is what the model sent for this stage where it differs from what was
-	// settled; "" where nothing was repaired.
-	Sent string
 }
 
 type PartView struct {

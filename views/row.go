@@ -79,7 +79,7 @@ func (v RowView) apart() []*fold.Child {
 	}
 	var out []*fold.Child
 	for _, c := range v.Row.Children {
-		if !slices.Contains(shown, c.RunID) && !slices.Contains(shown, "child-"+c.RunID) {
+		if !slices.Contains(shown, c.RunID) {
 			out = append(out, c)
 		}
 	}
@@ -87,7 +87,7 @@ func (v RowView) apart() []*fold.Child {
 }
 
 func (v RowView) hasAfter() bool {
-	return v.Row.Evidence != "" || len(v.Row.Files) > 0 || v.Sent != "" || len(v.apart()) > 0 ||
+	return v.Row.Evidence != "" || len(v.Row.Files) > 0 || v.sent() != "" || len(v.apart()) > 0 ||
 		v.Row.ClosedByRunEnd || v.Row.Unverified || v.Row.ResolvedBy != ""
 }
 

@@ -573,7 +573,7 @@ func RowFacts(v RowView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for _, c := range v.apart() {
-				templ_7745c5c3_Err = ChildLine(c, v.Run.Now).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ChildLine(v.Run.ChildID(c), c, v.Run.Now).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -683,15 +683,15 @@ func RowFacts(v RowView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if v.Sent != "" {
+			if v.sent() != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<details class=\"fact-raw\" data-preserve-attr=\"open\"><summary>What the model sent differs from what was settled</summary><pre class=\"out\" tabindex=\"0\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var33 string
-				templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(Plain(v.Sent))
+				templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(Plain(v.sent()))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `row.templ`, Line: 122, Col: 51}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `row.templ`, Line: 122, Col: 53}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 				if templ_7745c5c3_Err != nil {
