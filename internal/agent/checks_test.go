@@ -26,6 +26,26 @@ func (tr *trial) check() {
 		}
 	}
 	checkPrefixes(tr.t, tr.job, tr.log.Entries())
+	checkRebuilt(tr.t, tr.job, tr.log.Entries(), tr.model.requests)
+}
+
+// checkRebuilt: what the run told the model is what its log tells between two
+// steps, so that another owner goes on in the same way.
+func checkRebuilt(t *testing.T, job Job, entries []*part.Entry, requests []Request) {
+	t.Helper()
+	told := map[string]bool{}
+	for i, e := range entries {
+		switch e.Type {
+		case part.Start, part.DataPlanCarried, part.FinishStep, part.DataAsk, part.DataAnswer, part.StepReset:
+			raw, _ := json.Marshal(history(job.Prior, job.UserText, job.ModelName, entries[:i+1]))
+			told[string(raw)] = true
+		}
+	}
+	for i, req := range requests {
+		if raw, _ := json.Marshal(req.Messages); len(told) > 0 && !told[string(raw)] {
+			t.Errorf("request %d is told by no prefix of the log: %s", i+1, raw)
+		}
+	}
 }
 
 // checkLog: numbered without gaps, one finish entry at the end, nothing open

@@ -54,6 +54,22 @@ func TestOpenStagesDoNotHoldTheRunForEver(t *testing.T) {
 	}
 }
 
+// HO-08 v4: one refusal a stage, then the claim is trusted and marked; beyond
+// the end of the plan the run does not go on for ever either.
+func TestAdvanceWithoutWorkIsBounded(t *testing.T) {
+	tr := try(t, planning.Metronome,
+		answers(calls("p", "plan", stages("a", "b")), tools()), answers(calls("v", "advance", `{"evidence":"x"}`), tools()))
+	finish := tr.ended(part.Finished, part.ReasonStop)
+	if n := tr.model.calls(); n > 9 || len(finish.Debt) != 0 {
+		t.Errorf("%d model calls, %+v", n, finish.Debt)
+	}
+	revisions := tr.log.Revisions()
+	last := revisions[len(revisions)-1].Plan
+	if got := listed(last.Stages); got != "a:d b:d" || !last.Stages[0].Unverified || !last.Stages[1].Unverified {
+		t.Errorf("the plan is %s: %+v", got, last.Stages)
+	}
+}
+
 // Every ask names every open stage, as a reminder for one request and as a
 // stored hidden user message.
 func TestAsksNameTheOpenStages(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"stagefold/internal/part"
 )
@@ -60,7 +61,23 @@ func (r *run) takeOver() (*answer, error) {
 	}
 	a := r.answerOf(r.step)
 	a.reason = part.ReasonToolCalls
+	r.recount(a)
 	return a, r.completeStep(a)
+}
+
+// recount restores what the step at hand has done: the planner's guard knows
+// only of the work before the step's last stored planner call.
+func (r *run) recount(a *answer) {
+	r.work = stepWork{chars: utf8.RuneCountInString(a.text.String())}
+	for _, c := range a.calls {
+		switch {
+		case !c.output || c.name == completeTool:
+		case r.plans(c.name):
+			r.work.toldCalls, r.work.toldChars = r.work.calls, r.work.chars
+		default:
+			r.work.calls++
+		}
+	}
 }
 
 // restore reads the run's counters back from its log.
