@@ -53,6 +53,7 @@ func chromeSpecimens(render Renderer) []Specimen {
 	retry := liveRun()
 	s := &sketch{n: 40}
 	retry.Rows = fold.VecOf(stage(fold.RowInProgress, 1, "Read the timings", s.data(part.DataNotice, part.NoticeData{Kind: "retry", Text: "again"})))
+	retry.Rows.At(0).Total = 1
 	retrying := view(retry, render)
 	chat := fixtureChat()
 	stopping := chat

@@ -14,6 +14,8 @@ const (
 	headLines = 200
 	tailLines = 300
 	textBytes = 32 << 10
+	// lineBytes is what stands on a line of its own; longer is a block.
+	lineBytes = 100
 	// shownFields bounds the fields of an input or output that a card shows.
 	shownFields = 12
 )
@@ -100,12 +102,13 @@ func fieldsOf(object []byte) []field {
 			break
 		}
 		text := valueText(value)
-		out = append(out, field{Name: name.(string), Text: text, Long: strings.Contains(text, "\n") || len(text) > 100})
+		out = append(out, field{Name: name.(string), Text: text, Long: strings.Contains(text, "\n") || len(text) > lineBytes})
 	}
 	return out
 }
 
-// valueText is a JSON value as text: a string as it is, everything else indented.
+// valueText is a JSON value as text: a string as it is, everything else on one
+// line where it is short, else indented.
 func valueText(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) > 0 && raw[0] == '"' {
@@ -118,6 +121,10 @@ func valueText(raw json.RawMessage) string {
 		return string(raw)
 	}
 	var b bytes.Buffer
+	if json.Compact(&b, raw) == nil && b.Len() <= lineBytes {
+		return b.String()
+	}
+	b.Reset()
 	if json.Indent(&b, raw, "", "  ") != nil {
 		return string(raw)
 	}
