@@ -50,7 +50,7 @@ func TestPlannedRunStoppedAtEveryEntry(t *testing.T) {
 	}
 	for seq := 1; seq < len(whole.log.Entries()); seq++ {
 		t.Run(fmt.Sprint(seq), func(t *testing.T) {
-			tr := planned(t)
+			tr := planned(t).swept()
 			if out := tr.stopAt(seq); out.State != part.Stopped {
 				t.Fatalf("outcome %+v", out)
 			}
@@ -65,7 +65,7 @@ func TestPlannedRunWhoseLogFailsAtEveryCommit(t *testing.T) {
 	whole.run()
 	for n := 1; n <= whole.log.Commits(); n++ {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			tr := planned(t)
+			tr := planned(t).swept()
 			tr.job.Limits.Steps = 8
 			tr.log.Fail = func(commit int) error {
 				if commit == n {

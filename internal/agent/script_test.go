@@ -133,6 +133,7 @@ type trial struct {
 	model *script
 	log   *MemoryLog
 	job   Job
+	sweep bool // one of many runs of the same script, whose prefixes the whole run has tried
 }
 
 func try(t *testing.T, mode planning.Mode, plays ...play) *trial {
@@ -197,6 +198,12 @@ func (tr *trial) stopAt(seq int) Outcome {
 		}
 	}
 	return Run(ctx, tr.job, tr.log)
+}
+
+// swept marks the trial as one of a sweep.
+func (tr *trial) swept() *trial {
+	tr.sweep = true
+	return tr
 }
 
 // parts is the run's message.

@@ -34,7 +34,7 @@ func TestStopAtEveryEntry(t *testing.T) {
 	last := len(whole.log.Entries())
 	for seq := 1; seq < last; seq++ {
 		t.Run(fmt.Sprint(seq), func(t *testing.T) {
-			tr := scripted(t)
+			tr := scripted(t).swept()
 			out := tr.stopAt(seq)
 			tr.check()
 			if out.Err != nil || out.State != part.Stopped || out.Reason != part.ReasonAbort {
@@ -139,7 +139,7 @@ func TestStopWhileToolsRun(t *testing.T) {
 // The durable cancel flag comes back from the log.
 func TestStopByTheLog(t *testing.T) {
 	for n := 1; n <= 12; n++ {
-		tr := scripted(t)
+		tr := scripted(t).swept()
 		tr.log.Stop = func(commit int) bool { return commit == n }
 		out := tr.run()
 		if out.State != part.Stopped || out.Err != nil {
@@ -152,7 +152,7 @@ func TestStopByTheLog(t *testing.T) {
 // HO-16: a run that is shut down writes nothing more.
 func TestShutdownWritesNothing(t *testing.T) {
 	for seq := 1; seq < 20; seq++ {
-		tr := scripted(t)
+		tr := scripted(t).swept()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		after := 0
 		tr.log.Committed = func(entries []*part.Entry) {
@@ -239,7 +239,7 @@ func TestLogFailsAtEveryCommit(t *testing.T) {
 	full := errors.New("disk full")
 	for n := 1; n <= whole.log.Commits(); n++ {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			tr := scripted(t)
+			tr := scripted(t).swept()
 			tr.log.Fail = func(commit int) error {
 				if commit == n {
 					return full
@@ -267,7 +267,7 @@ func TestLogFailsAtEveryCommit(t *testing.T) {
 		})
 	}
 	for n := 1; n <= whole.log.Commits(); n++ { // and never comes back
-		tr := scripted(t)
+		tr := scripted(t).swept()
 		tr.log.Fail = func(commit int) error {
 			if commit >= n {
 				return full
@@ -284,7 +284,7 @@ func TestFencedStopsAtOnce(t *testing.T) {
 	whole := scripted(t)
 	whole.run()
 	for n := 1; n <= whole.log.Commits(); n++ {
-		tr := scripted(t)
+		tr := scripted(t).swept()
 		commits := 0
 		tr.log.Fail = func(commit int) error {
 			if commit >= n {
@@ -307,7 +307,7 @@ func TestStopAfterALostCommit(t *testing.T) {
 	whole := scripted(t)
 	whole.run()
 	for n := 1; n < whole.log.Commits(); n++ {
-		tr := scripted(t)
+		tr := scripted(t).swept()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		tr.log.Fail = func(commit int) error {
 			if commit == n {

@@ -17,6 +17,7 @@ import (
 // again is a job that goes on with what an earlier owner logged.
 func (tr *trial) again(log []*part.Entry, plays ...play) *trial {
 	next := try(tr.t, tr.job.Mode, plays...)
+	next.sweep = true
 	next.job.Done = log
 	next.job.Tools = tr.job.Tools
 	next.job.Approve = tr.job.Approve
