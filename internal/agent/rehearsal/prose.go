@@ -7,18 +7,21 @@ import (
 	"stagefold/internal/planning"
 )
 
-// told says what the calls of the last step came to.
+// told says what the calls of the last step came to, with an empty line behind.
 func (p *script) told() string {
-	var b strings.Builder
+	var told []string
 	for _, c := range p.scene.last {
 		if text := p.tell(c); text != "" {
-			b.WriteString(text + "\n")
+			told = append(told, text)
 		}
 	}
-	if b.Len() > 0 {
-		b.WriteString("\n")
+	switch {
+	case len(told) == 0:
+		return ""
+	case len(told) == 1:
+		return strings.TrimSpace(told[0]) + "\n\n"
 	}
-	return b.String()
+	return "- " + strings.Join(told, "\n- ") + "\n\n"
 }
 
 func (p *script) tell(c call) string {

@@ -100,7 +100,7 @@ func (h stagehand) play(t testing.TB, prompt string) played {
 	return out
 }
 
-// text is the text parts from the nth on.
+// text is all that the model said.
 func (p played) text() string {
 	var b strings.Builder
 	for _, q := range p.parts {
@@ -368,7 +368,6 @@ func TestLong(t *testing.T) {
 			}
 			want := count(t, dir, "report.md")
 			want.check(t, run.text())
-			t.Logf("%d words", words)
 		})
 	}
 }

@@ -168,9 +168,13 @@ func (p *script) workReply(st stage, todo []order) reply {
 	for i, o := range todo {
 		names[i] = describe(o)
 	}
+	text := p.told()
+	if _, begun := p.scene.did(st.orders[0]); !begun {
+		text += st.intro + "\n"
+	}
 	return reply{
 		reasoning: fmt.Sprintf("Stage: %s. Next: %s.", st.content, strings.Join(names, ", ")),
-		text:      p.told() + st.intro + "\n",
+		text:      text,
 		calls:     todo,
 	}
 }

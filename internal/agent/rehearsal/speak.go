@@ -36,9 +36,7 @@ func (s *speaker) reply(r reply, req agent.Request) {
 		s.say(agent.Chunk{Kind: agent.ChunkReasoningEnd})
 	}
 	usage.Reasoning = tokens(s.words)
-	if r.text != "" {
-		s.speak(agent.ChunkText, r.text)
-	}
+	s.speak(agent.ChunkText, strings.TrimSpace(r.text))
 	if r.failure != nil {
 		s.fail(r.failure)
 		return
