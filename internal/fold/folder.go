@@ -150,13 +150,19 @@ func (f *Folder) goOn(c *cell, e *part.Entry) {
 		c.text.write(delta)
 		f.touch(c)
 	}
-	next, ok := part.Next(c.p.Part, e)
-	if !ok {
-		return
-	}
 	files := c.files()
-	p := c.own(f.epoch)
-	p.Part = next
+	if c.epoch == f.epoch { // no snapshot holds the part
+		if !c.p.Take(e) {
+			return
+		}
+	} else {
+		next, ok := part.Next(c.p.Part, e)
+		if !ok {
+			return
+		}
+		c.own(f.epoch).Part = next
+	}
+	p := c.p
 	f.touch(c)
 	if c.text != nil && !c.open() {
 		switch {
@@ -231,14 +237,20 @@ func (f *Folder) other(e *part.Entry) {
 		f.goOn(c, e)
 		return
 	}
-	c := f.begin(e)
-	if c == nil || c.p.Kind != part.KindData || e.ID == "" {
+	if c := f.begin(e); c != nil && c.p.Kind == part.KindData {
+		f.name(c)
+	}
+}
+
+// name makes a data part known by its id.
+func (f *Folder) name(c *cell) {
+	if c.p.ID == "" {
 		return
 	}
 	if f.data == nil {
 		f.data = map[string]*cell{}
 	}
-	f.data[dataKey(e.Type, e.ID)] = c
+	f.data[dataKey(c.p.DataType, c.p.ID)] = c
 }
 
 func dataKey(t part.Type, id string) string { return string(t) + " " + id }

@@ -201,14 +201,15 @@ func checkParts(t *testing.T, s *Snapshot, log []*part.Entry) {
 	for k, v := range regions(s) {
 		n := 0
 		for _, p := range v.All() {
-			if p.N <= n {
+			calls := k == len(regions(s))-1 // they stand in the order in which they were accepted
+			if p.N <= n && !calls {
 				t.Fatalf("part %d stands behind part %d", p.N, n)
 			}
 			if seen[p.N] {
 				t.Fatalf("part %d stands there twice", p.N)
 			}
 			n, seen[p.N] = p.N, true
-			if k < len(regions(s))-1 {
+			if !calls {
 				count++
 			}
 		}

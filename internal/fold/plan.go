@@ -92,6 +92,9 @@ func (f *Folder) card(c *cell) {
 // carry takes the plan that an earlier run left open.
 func (f *Folder) carry(e *part.Entry) {
 	var plan planning.Plan
+	if f.data[dataKey(e.Type, e.ID)] != nil && e.ID != "" {
+		return // never replaced
+	}
 	if json.Unmarshal(e.Data, &plan) != nil {
 		f.other(e)
 		return
@@ -100,6 +103,7 @@ func (f *Folder) carry(e *part.Entry) {
 	f.n++
 	c := &cell{p: &Part{Part: head}, epoch: f.epoch, role: rolePlanner}
 	f.cells = append(f.cells, c)
+	f.name(c)
 	f.accept(c, plan, e.Time)
 }
 
@@ -170,8 +174,7 @@ func (f *Folder) relist(list []planning.Stage) {
 	}
 	for _, st := range f.rows {
 		if !kept[st] {
-			st.listed, st.row = false, nil
-			st.release()
+			st.listed = false
 			sink = sink || len(st.cells) > 0
 		}
 	}
@@ -261,7 +264,11 @@ func (f *Folder) unplan() {
 	f.enqueue(&f.lead)
 	f.enqueue(&f.answer)
 	f.enqueue(&f.sink)
-	f.stages, f.rows, f.list, f.current, f.owner = nil, nil, nil, nil, nil
+	for _, st := range f.stages {
+		*st = stage{id: st.id, row: st.row}
+		st.of = st
+	}
+	f.rows, f.list, f.current, f.owner = nil, nil, nil, nil
 	f.run.Plan, f.partial = nil, false
 	f.anew, f.relisted = true, true
 }

@@ -65,30 +65,35 @@ func (r *region) set(cells []*cell) {
 	}
 	r.cells, r.tools = cells, 0
 	r.dirty = r.dirty[:0]
+	for i, p := range r.vec.All() {
+		if c := cells[i]; c.dirty || c.p != p {
+			c.dirty = true
+			r.dirty = append(r.dirty, c)
+		}
+	}
 	for i, c := range cells {
 		c.home, c.index = r, i
 		r.count(c, 1)
-		if c.dirty && i < r.shown {
-			r.dirty = append(r.dirty, c)
-		}
 	}
 }
 
 // publish brings the region's Vec up to date and says whether it changed.
-func (r *region) publish(epoch int) bool {
-	if len(r.dirty) == 0 && r.shown == len(r.cells) {
-		return false
-	}
+func (r *region) publish(epoch int) (changed bool) {
 	for _, c := range r.dirty {
-		if c.dirty && c.home == r && c.index < r.shown {
-			r.vec = r.vec.Set(c.index, c.publish(epoch))
+		if !c.dirty || c.home != r || c.index >= r.shown {
+			continue
+		}
+		if p := c.publish(epoch); p != r.vec.At(c.index) {
+			r.vec, changed = r.vec.Set(c.index, p), true
 		}
 	}
 	r.dirty = r.dirty[:0]
 	switch n := len(r.cells) - r.shown; {
+	case n == 0:
+		return changed
 	case n == 1:
 		r.vec = r.vec.Append(r.cells[r.shown].publish(epoch))
-	case n > 1:
+	default:
 		fresh := make([]*Part, 0, n)
 		for _, c := range r.cells[r.shown:] {
 			fresh = append(fresh, c.publish(epoch))

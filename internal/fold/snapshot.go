@@ -139,7 +139,7 @@ type Snapshot struct {
 	Unattached   []*Child // children of no row, shown after the rows
 	Activity     Vec[*Activity]
 	PartCount    int        // parts in all regions
-	Calls        Vec[*Part] // accepted planner calls (and complete), in order; they are in no region
+	Calls        Vec[*Part] // planner calls and complete, in the order in which they were accepted; in no region
 }
 
 // Terminal: a finish entry was folded.

@@ -41,11 +41,6 @@ func (s *stage) addFiles(files []part.FileChange) {
 	}
 }
 
-// release takes the stage's region off the page.
-func (s *stage) release() {
-	s.vec, s.shown, s.dirty = Vec[*Part]{}, 0, nil
-}
-
 // ledger is what the run's plans were, and when which stage was current: enough
 // to take a step back.
 type ledger struct {

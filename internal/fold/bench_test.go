@@ -1,0 +1,136 @@
+package fold
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"stagefold/internal/part"
+	"stagefold/internal/planning"
+)
+
+// benchLog is a log of n parts, 60 % tool calls and 40 % texts of 200
+// characters, under as many stages; without stages, no plan.
+func benchLog(n, stages int) []*part.Entry {
+	var log []*part.Entry
+	step := 1
+	add := func(e part.Entry) {
+		e.Seq, e.Step, e.Time = int64(len(log)+1), step, epochStart.Add(time.Duration(len(log))*time.Millisecond)
+		log = append(log, &e)
+	}
+	add(part.Entry{Type: part.Start})
+	text := strings.Repeat("All work and no play. ", 10)[:200]
+	for i := range n {
+		if stages > 0 && i%max(n/stages, 1) == 0 && i*stages/n < stages {
+			call := fmt.Sprint("plan", i)
+			add(part.Entry{Type: part.ToolInputAvailable, ToolCallID: call, ToolName: "write_todos", Input: json.RawMessage(`{}`)})
+			add(part.Entry{Type: part.ToolOutput, ToolCallID: call, Output: benchList(stages, i*stages/n)})
+		}
+		if i%10 == 0 {
+			step++
+			add(part.Entry{Type: part.StartStep})
+		}
+		if i%5 < 3 {
+			call := fmt.Sprint("call", i)
+			add(part.Entry{Type: part.ToolInputStart, ToolCallID: call, ToolName: "read_file"})
+			add(part.Entry{Type: part.ToolInputAvailable, ToolCallID: call, ToolName: "read_file", Input: json.RawMessage(`{"path":"a.txt"}`)})
+			add(part.Entry{Type: part.ToolOutput, ToolCallID: call, Output: json.RawMessage(`{"text":"content"}`)})
+			continue
+		}
+		id := fmt.Sprint("text", i)
+		add(part.Entry{Type: part.TextStart, ID: id})
+		add(part.Entry{Type: part.TextDelta, ID: id, Delta: text})
+		add(part.Entry{Type: part.TextEnd, ID: id})
+	}
+	return log
+}
+
+func benchList(stages, at int) json.RawMessage {
+	type todo struct {
+		ID      string          `json:"id"`
+		Content string          `json:"content"`
+		Status  planning.Status `json:"status"`
+	}
+	var list struct {
+		Todos []todo `json:"todos"`
+	}
+	for i := range stages {
+		status := planning.Pending
+		switch {
+		case i < at:
+			status = planning.Done
+		case i == at:
+			status = planning.InProgress
+		}
+		list.Todos = append(list.Todos, todo{fmt.Sprint("s", i), fmt.Sprint("Stage ", i), status})
+	}
+	raw, _ := json.Marshal(list)
+	return raw
+}
+
+// openFolder is a folder of a log of n parts whose last text is open.
+func openFolder(n, stages int) (*Folder, int64) {
+	f := New()
+	log := benchLog(n, stages)
+	for _, e := range log {
+		f.Apply(e)
+	}
+	seq := int64(len(log)) + 1
+	f.Apply(&part.Entry{Seq: seq, Type: part.TextStart, ID: "open"})
+	f.Snapshot()
+	return f, seq
+}
+
+// deltas is a text in deltas of about ten words, in paragraphs.
+func deltas(n int, seq int64) []*part.Entry {
+	var log []*part.Entry
+	for i := range n {
+		d := "ten short words of text that come in one burst "
+		if i%8 == 7 {
+			d += "\n\n"
+		}
+		log = append(log, &part.Entry{Seq: seq + int64(i) + 1, Type: part.TextDelta, ID: "open", Delta: d})
+	}
+	return log
+}
+
+func benchDelta(b *testing.B, n, stages int) {
+	f, seq := openFolder(n, stages)
+	log := deltas(b.N, seq)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for _, e := range log {
+		f.Apply(e)
+		f.Snapshot()
+	}
+}
+
+func BenchmarkDelta(b *testing.B) {
+	for _, stages := range []int{0, 50} {
+		for _, n := range []int{100, 10000} {
+			b.Run(fmt.Sprintf("stages=%d/parts=%d", stages, n), func(b *testing.B) { benchDelta(b, n, stages) })
+		}
+	}
+}
+
+func BenchmarkFold(b *testing.B) {
+	for _, stages := range []int{0, 50} {
+		log := benchLog(10000, stages)
+		b.Run(fmt.Sprintf("stages=%d", stages), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Fold(log)
+			}
+		})
+	}
+}
+
+func BenchmarkSame(b *testing.B) {
+	f, _ := openFolder(1000, 10)
+	b.ReportAllocs()
+	for b.Loop() {
+		f.Snapshot()
+	}
+}
