@@ -313,3 +313,27 @@ func BenchmarkReviewPage(b *testing.B) {
 type discard struct{}
 
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+// TestLiveEqualsReload: what stays of a row that was live equals the row of a
+// page that comes after its end; only its parts, its openness and what is
+// patched differ.
+func TestLiveEqualsReload(t *testing.T) {
+	r := *liveRun().Rows.At(2)
+	before := RowView{Run: view(liveRun(), nil), Row: &r, Body: true}
+	settled := r
+	settled.Status, settled.Live, settled.Evidence = fold.RowDone, false, "done"
+	after := RowView{Run: view(finishedRun(), nil), Row: &settled}
+	after.Run.Snap.Start.RunID = before.Run.Snap.Start.RunID
+	frame := func(v RowView) string {
+		page := markup(t, RowItem(v))
+		for _, patched := range []string{markup(t, RowHead(v)), markup(t, RowFacts(v)), markup(t, RowBody(v))} {
+			if patched != "" {
+				page = strings.Replace(page, patched, "", 1)
+			}
+		}
+		return strings.NewReplacer(" open>", ">", " open ", " ", `data-status="in_progress"`, "", `data-status="done"`, "").Replace(page)
+	}
+	if a, b := frame(before), frame(after); a != b {
+		t.Errorf("live:\n%s\nafter a reload:\n%s", lines(a), lines(b))
+	}
+}

@@ -43,9 +43,6 @@ func (v RowView) hasTokens() bool { return tokens(v.Row.Usage) > 0 }
 
 func (v RowView) hasActivity() bool { return v.Row.Live && v.Row.Activity != "" }
 
-// lazy: the body is not in the page; it comes from StagePath when opened.
-func (v RowView) lazy() bool { return !v.Body && v.Row.Parts.Len() > 0 }
-
 // silent: a stage that is over and in which nothing happened.
 func (v RowView) silent() bool { return v.Row.Parts.Len() == 0 && v.Row.Settled() }
 
