@@ -3,7 +3,7 @@
 // model call N, records every request, refuses requests that break the real
 // providers' rules, and can cut its answers anywhere.
 //
-//	s := fakeprovider.New(t,
+//	s := fakeprovider.Start(t,
 //		fakeprovider.Play(fakeprovider.C(0, "c1", "read_file", `{"path":"a.txt"}`), fakeprovider.F("tool_calls"), fakeprovider.D()),
 //		fakeprovider.Play(fakeprovider.T("Done."), fakeprovider.F("stop"), fakeprovider.D()),
 //	)

@@ -55,8 +55,8 @@ func EachByte(b []byte) [][]byte {
 	return slices.Collect(slices.Chunk(b, 1))
 }
 
-// New starts a server that lives as long as the test.
-func New(tb testing.TB, scripts ...Script) *Server {
+// Start starts a server that lives as long as the test.
+func Start(tb testing.TB, scripts ...Script) *Server {
 	tb.Helper()
 	s := &Server{tb: tb, quit: make(chan struct{}), scripts: scripts, signed: map[string]string{}}
 	s.changed = sync.NewCond(&s.mu)

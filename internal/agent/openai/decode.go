@@ -259,6 +259,9 @@ func (d *decoder) end(err error) ([]agent.Chunk, error) {
 	if d.finish == "" && err == nil {
 		err = provider.Broken("the provider's stream ended before the answer did: no finish reason came")
 	}
+	if d.finish != "" && cut(err) {
+		err = nil
+	}
 	if err != nil {
 		out := d.out
 		d.out = nil
@@ -272,6 +275,12 @@ func (d *decoder) end(err error) ([]agent.Chunk, error) {
 	d.out = append(d.out, d.calls.End(reason)...)
 	d.out = append(d.out, agent.Chunk{Kind: agent.ChunkFinish, Reason: reason, Usage: d.usage})
 	return d.flush(), nil
+}
+
+// cut: the stream broke or fell silent, but reported no error.
+func cut(err error) bool {
+	p, ok := agent.AsProviderError(err)
+	return ok && (p.Kind == agent.KindBroken || p.Kind == agent.KindSilence)
 }
 
 // finished: the provider named a finish reason; only usage can still come.

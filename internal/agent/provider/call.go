@@ -105,6 +105,9 @@ func (c *Call) Do(req *http.Request, next func(*http.Request) (*http.Response, e
 			req.SetBasicAuth(u.Username(), password)
 		}
 	}
+	if err := plainJSON(req); err != nil {
+		return nil, err
+	}
 	req.Header.Set("Accept", "text/event-stream")
 	c.watch.arm()
 	res, err := next(req)
