@@ -149,6 +149,7 @@ func (f *Folder) goOn(c *cell, e *part.Entry) {
 		}
 		c.text.write(delta)
 		f.touch(c)
+		f.guessing = f.guessing || c.role == rolePlanner
 	}
 	files := c.files()
 	if c.epoch == f.epoch { // no snapshot holds the part

@@ -45,11 +45,11 @@ func TestScripts(t *testing.T) {
 					}
 				}
 				s.show()
-				checkLog(t, s.log, 1)
 				if i > 0 {
 					out.WriteString("\n")
 				}
 				fmt.Fprintf(&out, "# %s\n%s----\n%s", name, log, s.out.String())
+				checkLog(t, s.log, 1)
 				if d := cmp.Diff(want, s.out.String()); d != "" && !*update {
 					t.Error(d)
 				}
@@ -193,7 +193,7 @@ func (s *script) textEntry(reasoning bool, i int, id, delta string) {
 
 func (s *script) call(name, input string) string {
 	s.calls++
-	id := "c" + strconv.Itoa(s.calls)
+	id := "auto" + strconv.Itoa(s.calls)
 	s.callAs(id, name, input)
 	return id
 }
