@@ -210,7 +210,7 @@ func checkAttribute(t *testing.T, page, tag string, a html.Attribute) {
 }
 
 // expression is every shape of expression that the templates use.
-var expression = regexp.MustCompile(`^(@post\('[^'"<> ]*', \{contentType: 'form'\}\)|@get\('[^'"<> ]*'\)|el\.form\.requestSubmit\(\)|\$(run|row|tool)\?\.k[0-9a-f]{10}\?\.[a-z]+ \?\? el\.getAttribute\('data-[a-z-]+'\))$`)
+var expression = regexp.MustCompile(`^(@post\('[^'"<> ]*', \{contentType: 'form'\}\)|@get\('[^'"<> ]*'\)|el\.form\.requestSubmit\(\)|\$(run|row|tool)\?\.\[el\.id\]\?\.[a-z]+ \?\? el\.getAttribute\('data-[a-z-]+'\))$`)
 
 func attribute(n *html.Node, key string) string {
 	for _, a := range n.Attr {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"stagefold/internal/fold"
-	"stagefold/internal/part"
 )
 
 // Ids of the elements that every chat page has once.
@@ -99,21 +98,6 @@ func (v BlockView) PiecesID() string { return v.ID() + "-pieces" }
 
 // ID is the piece's id.
 func (v PieceView) ID() string { return v.Block.ID() + "-p" + strconv.Itoa(v.Piece.N) }
-
-// Signals of the page: {run:{KEY:{state,reason}}, row:{KEY:{status,unverified,
-// closed}}, tool:{KEY:{state}}}. A KEY is a letter and ten hex digits, so that
-// it is a name in an expression.
-
-// RunSignal is the KEY of a run under the signal 'run'.
-func RunSignal(runID string) string { return "k" + hash(runID) }
-
-// RowSignal is the KEY of a row under the signal 'row'.
-func RowSignal(runID, stageID string) string { return "k" + hash(runID+"\x00row\x00"+stageID) }
-
-// ToolSignal is the KEY of a tool card under the signal 'tool'.
-func ToolSignal(runID string, p *part.Part) string {
-	return "k" + hash(runID+"\x00part\x00"+strconv.Itoa(p.N))
-}
 
 func hash(s string) string {
 	sum := sha256.Sum256([]byte(s))

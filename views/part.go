@@ -153,7 +153,7 @@ func (v PartView) attributes() templ.OrderedAttributes {
 		templ.KV[string, any]("data-tool", Line(t.Name)),
 		templ.KV[string, any]("data-call-id", t.CallID),
 		templ.KV[string, any]("data-state", string(v.Part.State)),
-	}, v.follow()...)
+	}, v.Run.follow(toolFollows)...)
 }
 
 // live: an address that may be a link.

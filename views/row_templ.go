@@ -117,7 +117,7 @@ func RowItem(v RowView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.RenderAttributes(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_ElementWriter, "li", v.follow())
+			templ_7745c5c3_Err = templruntime.RenderAttributes(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_ElementWriter, "li", v.Run.follow(rowFollows))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -8,13 +8,15 @@ import (
 )
 
 // The elements that hold a reader's state (a run, a row, a tool card) are never
-// patched. Their attributes follow signals instead:
+// patched. Their attributes follow signals instead, named by the element's id:
 //
-//	run:  {KEY: {state, reason}}                    KEY from RunSignal
-//	row:  {KEY: {status, unverified, closed}}       KEY from RowSignal
-//	tool: {KEY: {state}}                            KEY from ToolSignal
+//	run:  {ID: {state, reason}}
+//	row:  {ID: {status, unverified, closed}}
+//	tool: {ID: {state}}
 //
 // The signals hold words of this program only, never text of a user or model.
+// The expressions read el.id, so that all elements of a kind share them and the
+// browser compiles each once.
 
 // Signals are the page's signals that one element follows, ready to be sent.
 type Signals map[string]map[string]any
@@ -39,12 +41,12 @@ type ToolState struct {
 
 // Signals of the run's article.
 func (v RunView) Signals() Signals {
-	return Signals{"run": {RunSignal(v.Snap.Start.RunID): RunState{v.Snap.State, v.Snap.FinishReason}}}
+	return Signals{"run": {v.ID(): RunState{v.Snap.State, v.Snap.FinishReason}}}
 }
 
 // Signals of the row.
 func (v RowView) Signals() Signals {
-	return Signals{"row": {v.signal(): RowState{v.Row.Status, v.Row.Unverified, v.Row.ClosedByRunEnd}}}
+	return Signals{"row": {v.ID(): RowState{v.Row.Status, v.Row.Unverified, v.Row.ClosedByRunEnd}}}
 }
 
 // Signals of the part; nil where it is not a tool.
@@ -52,38 +54,25 @@ func (v PartView) Signals() Signals {
 	if v.Part.Tool == nil {
 		return nil
 	}
-	return Signals{"tool": {v.signal(): ToolState{v.Part.State}}}
+	return Signals{"tool": {v.ID(): ToolState{v.Part.State}}}
 }
-
-func (v RowView) signal() string  { return RowSignal(v.Run.Snap.Start.RunID, v.Row.StageID) }
-func (v PartView) signal() string { return ToolSignal(v.Run.Snap.Start.RunID, &v.Part.Part) }
 
 // follows makes an attribute follow a signal; until the signal is there it
 // stays as the server wrote it.
-func follows(attribute, root, key, field string) templ.KeyValue[string, any] {
-	return templ.KV[string, any]("data-attr:"+attribute, "$"+root+"?."+key+"?."+field+" ?? el.getAttribute('"+attribute+"')")
+func follows(attribute, root, field string) templ.KeyValue[string, any] {
+	return templ.KV[string, any]("data-attr:"+attribute, "$"+root+"?.[el.id]?."+field+" ?? el.getAttribute('"+attribute+"')")
 }
 
-func (v RunView) follow() templ.OrderedAttributes {
-	if v.Review {
-		return nil
-	}
-	key := RunSignal(v.Snap.Start.RunID)
-	return templ.OrderedAttributes{follows("data-run-state", "run", key, "state"), follows("data-finish-reason", "run", key, "reason")}
-}
+var (
+	runFollows  = templ.OrderedAttributes{follows("data-run-state", "run", "state"), follows("data-finish-reason", "run", "reason")}
+	rowFollows  = templ.OrderedAttributes{follows("data-status", "row", "status"), follows("data-unverified", "row", "unverified"), follows("data-closed-by-run-end", "row", "closed")}
+	toolFollows = templ.OrderedAttributes{follows("data-state", "tool", "state")}
+)
 
-func (v RowView) follow() templ.OrderedAttributes {
-	if v.Run.Review {
+// follow is nothing on a review page, which does not change.
+func (v RunView) follow(list templ.OrderedAttributes) templ.OrderedAttributes {
+	if v.Review || v.Static {
 		return nil
 	}
-	return templ.OrderedAttributes{follows("data-status", "row", v.signal(), "status"),
-		follows("data-unverified", "row", v.signal(), "unverified"),
-		follows("data-closed-by-run-end", "row", v.signal(), "closed")}
-}
-
-func (v PartView) follow() templ.OrderedAttributes {
-	if v.Run.Review {
-		return nil
-	}
-	return templ.OrderedAttributes{follows("data-state", "tool", v.signal(), "state")}
+	return list
 }
