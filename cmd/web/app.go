@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/a-h/templ"
@@ -16,6 +17,7 @@ import (
 
 	"stagefold/internal/agent"
 	"stagefold/internal/agent/tools"
+	"stagefold/internal/bus"
 	"stagefold/internal/live"
 	"stagefold/internal/part"
 	"stagefold/internal/store"
@@ -28,6 +30,7 @@ type app struct {
 	cfg    config
 	log    *slog.Logger
 	db     *store.DB
+	bus    *bus.Bus
 	hub    *live.Hub
 	runs   *agent.Runs
 	models *models
@@ -35,36 +38,77 @@ type app struct {
 	disp   *dispatcher
 	folds  *folds
 
-	cancel context.CancelFunc // ends discovery and keeps new runs from starting
+	cancel     context.CancelFunc // ends what runs in the background
+	background sync.WaitGroup
 }
 
 func newApp(ctx context.Context, cfg config, log *slog.Logger) (_ *app, err error) {
 	a := &app{cfg: cfg, log: log, runs: agent.NewRuns(), models: newModels(cfg)}
 	a.folds = newFolds(a.entries)
-	a.hub = live.NewHub(live.Config{Entries: a.entries, Chat: a.chatState, Now: now, Render: a.folds.render})
-	ctx, a.cancel = context.WithCancel(ctx)
+	a.hub = live.NewHub(live.Config{Entries: a.entries, Chat: a.chatState, Now: now, Render: a.folds.render, Log: log})
+	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.close(context.Background()))
 		}
 	}()
-	if a.db, err = store.Open(ctx, store.Options{Dir: cfg.data, Now: now, NewID: newID, Logger: log, Committed: a.committed}); err != nil {
-		return nil, err
-	}
 	if a.work, err = tools.Workspace(cfg.workspace, tools.Limits{Output: cfg.toolOutput}); err != nil {
 		return nil, fmt.Errorf("open the workspace %s: %w", cfg.workspace, err)
 	}
-	a.disp = &dispatcher{db: a.db, runs: a.runs, models: a.models, tools: a.work.Tools(), hub: a.hub, cfg: cfg, log: log, stop: ctx}
-	if err = a.disp.settleLeftovers(ctx); err != nil {
+	a.background.Go(func() { a.models.discover(ctx) })
+	if a.db, err = store.Open(ctx, store.Options{Dir: cfg.data, URL: cfg.databaseURL, Now: now, NewID: newID, Logger: log, Committed: a.committed}); err != nil {
 		return nil, err
 	}
-	go a.models.discover(ctx)
+	if a.bus, err = bus.Open(ctx, bus.Options{URL: cfg.natsURL, Instance: newID(), Logger: log}); err != nil {
+		return nil, err
+	}
+	if err = a.bus.OnWake(a.wokenByOthers); err != nil {
+		return nil, err
+	}
+	a.disp = &dispatcher{db: a.db, bus: a.bus, runs: a.runs, models: a.models, tools: a.work.Tools(), hub: a.hub, cfg: cfg, log: log}
+	a.background.Go(func() { a.bus.Reconcile(ctx, a.disp.open) })
+	a.background.Go(func() { a.bus.Work(ctx, maxLive, a.disp.handle) })
+	a.background.Go(func() { a.look(ctx) })
 	return a, nil
 }
 
-// committed is called after each commit: the page's viewers may look.
+// committed is called after each commit: viewers here may look, and the other
+// instances are told.
 func (a *app) committed(c store.Committed) {
 	a.hub.Wake(c.ChatID, live.Wake{RunID: c.RunID, Entries: c.Entries})
+	if a.cfg.natsURL == "" || a.disp == nil {
+		return // embedded: there is no other instance
+	}
+	w := bus.Wake{ChatID: c.ChatID, RunID: c.RunID, Entries: c.Entries}
+	if n := len(c.Entries); n > 0 {
+		w.Seq = c.Entries[n-1].Seq
+	}
+	a.disp.tellOthers(w)
+}
+
+func (a *app) wokenByOthers(w bus.Wake) {
+	a.hub.Wake(w.ChatID, live.Wake{RunID: w.RunID, Entries: w.Entries, Chrome: w.Chrome})
+}
+
+// lookEvery is how soon a viewer sees what a lost wake did not tell.
+const lookEvery = 2 * time.Second
+
+// look lets every viewed chat look at the database, so that a wake that was
+// lost (NATS away) is made good.
+func (a *app) look(ctx context.Context) {
+	if a.cfg.natsURL == "" {
+		return // embedded: wakes are calls, none is lost
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			a.hub.Look()
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (a *app) entries(ctx context.Context, runID string, after int64) ([]*part.Entry, error) {
@@ -83,29 +127,29 @@ func (a *app) startLines() []string {
 // endStreams ends every open stream so that clients reconnect.
 func (a *app) endStreams(ctx context.Context) { a.hub.Shutdown(ctx) }
 
-// close stops the runs, then closes what they wrote to.
+// close abandons the runs, which go on elsewhere or at the next start, then
+// closes what they wrote to.
 func (a *app) close(ctx context.Context) error {
 	a.cancel()
-	a.runs.Shutdown(ctx)
-	var errs []error
-	if a.disp != nil {
-		a.disp.ends.Wait()
-	}
+	errs := []error{a.runs.Shutdown(ctx)}
+	a.background.Wait()
 	a.hub.Shutdown(ctx)
-	if a.work != nil {
-		errs = append(errs, a.work.Close())
+	if a.bus != nil {
+		errs = append(errs, a.bus.Close())
 	}
 	if a.db != nil {
 		errs = append(errs, a.db.Close())
 	}
-	<-a.models.ready
+	if a.work != nil {
+		errs = append(errs, a.work.Close())
+	}
 	return errors.Join(errs...)
 }
 
 // page fills the frame of a page.
 func (a *app) page(c echo.Context, title, nav string) views.PageView {
 	nonce, _ := c.Get("nonce").(string)
-	return views.PageView{Title: title, Nonce: nonce, Nav: nav, CSS: static.CSS(), Client: a.clientURL(), App: static.URL("app.js"), Dev: a.cfg.dev}
+	return views.PageView{Title: title, Nonce: nonce, Nav: nav, CSS: static.CSS(), Icon: static.URL("icon.svg"), Client: a.clientURL(), App: static.URL("app.js"), Dev: a.cfg.dev}
 }
 
 func (a *app) clientURL() string { return static.URL("client.js") }

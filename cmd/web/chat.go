@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -84,22 +83,15 @@ func (a *app) chatFrom(title, mode, model string) (store.Chat, error) {
 		chat.PlanningMode = m
 	}
 	if model != "" {
-		if _, _, err := a.models.resolve(model); err != nil {
+		if _, err := a.models.resolve(model); err != nil {
 			return chat, badRequest("model", "The model cannot be used: "+err.Error()+".", "Choose one of GET /api/models.")
 		}
 	}
 	return chat, nil
 }
 
-// titleOf is a chat's title: the first line of its first message, shortened.
-func titleOf(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	line = strings.Join(strings.Fields(line), " ")
-	if r := []rune(line); len(r) > 60 {
-		line = strings.TrimSpace(string(r[:59])) + "…"
-	}
-	return line
-}
+// titleOf is a chat's title, and a run's where it needs one line.
+func titleOf(text string) string { return store.Title(text) }
 
 // chatPage is GET /chats/{id}.
 func (a *app) chatPage(c echo.Context) error {

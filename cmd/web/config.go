@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +40,8 @@ type config struct {
 	dev          bool
 	logLevel     slog.Level
 	datastarJS   string // --datastar-js FILE
+	databaseURL  string // "" = SQLite in the data folder
+	natsURL      string // "" = embedded
 }
 
 // errHelp: --help was printed; nothing is wrong.
@@ -69,6 +72,8 @@ func readConfig(args []string, env func(string) string, out io.Writer) (config, 
 	var hosts listFlag
 	fs.Var(&hosts, "allowed-host", "a further host name accepted, for a reverse proxy; may be repeated")
 	fs.StringVar(&c.datastarJS, "datastar-js", "", "serve this official Datastar file in place of the built-in client (adds unsafe-eval to the CSP)")
+	fs.StringVar(&c.databaseURL, "database-url", or("STAGEFOLD_DATABASE_URL", ""), "postgres://... for several instances; default: SQLite in the data folder (STAGEFOLD_DATABASE_URL)")
+	fs.StringVar(&c.natsURL, "nats-url", or("STAGEFOLD_NATS_URL", ""), "nats://... with JetStream, for several instances; default: embedded (STAGEFOLD_NATS_URL)")
 	fs.BoolVar(&c.dev, "dev", false, "development: /gallery, templates' errors shown")
 	level := fs.String("log-level", "info", "debug, info, warn or error")
 
@@ -129,6 +134,9 @@ func readConfig(args []string, env func(string) string, out io.Writer) (config, 
 	if err := checkModel(c.model); err != nil {
 		return c, err
 	}
+	if err := c.checkEngines(); err != nil {
+		return c, err
+	}
 	c.allowedHosts = hosts
 	return c, c.checkAddr()
 }
@@ -146,6 +154,30 @@ func (c config) checkAddr() error {
 		return fmt.Errorf("--addr %q is not a loopback address; other machines would reach it and there is no login", c.addr)
 	}
 	return nil
+}
+
+// checkEngines: an unknown scheme ends the start; so does one half of scale-out,
+// where two instances would not share what they must. The addresses may hold
+// passwords, so that they are not printed.
+func (c config) checkEngines() error {
+	if !schemeIn(c.databaseURL, "postgres", "postgresql") {
+		return errors.New("--database-url has an unknown scheme; use postgres://USER:PASSWORD@HOST/NAME, or leave it away for SQLite")
+	}
+	if !schemeIn(c.natsURL, "nats", "tls") {
+		return errors.New("--nats-url has an unknown scheme; use nats://HOST:PORT, or leave it away for the embedded one")
+	}
+	if c.natsURL != "" && c.databaseURL == "" {
+		return errors.New("--nats-url needs --database-url: instances that share a queue must share the database")
+	}
+	return nil
+}
+
+func schemeIn(address string, schemes ...string) bool {
+	if address == "" {
+		return true
+	}
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && slices.Contains(schemes, u.Scheme)
 }
 
 func checkModel(name string) error {
@@ -170,7 +202,7 @@ func loopback(host string) bool {
 // forget takes the keys out of the process's environment, so that no child
 // inherits them.
 func forget() {
-	for _, name := range []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"} {
+	for _, name := range []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "STAGEFOLD_DATABASE_URL", "STAGEFOLD_NATS_URL"} {
 		os.Unsetenv(name)
 	}
 }

@@ -5,64 +5,165 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"stagefold/internal/agent"
+	"stagefold/internal/bus"
 	"stagefold/internal/live"
 	"stagefold/internal/part"
 	"stagefold/internal/planning"
 	"stagefold/internal/store"
 )
 
-// dispatcher takes queued runs from the store to the agent and, when one ends,
-// sends the next queued message of its chat.
+const (
+	maxLive     = 1000 // runs that one process works on at once, waiting ones included
+	maxAttempts = 3    // without a completed step; then the run ends as interrupted
+)
+
+// dispatcher takes jobs from the queue: it claims the run, lets the agent work
+// on it, and when it has ended sends the next queued message of its chat. What
+// stands in the database decides; the queue only says where to look.
 type dispatcher struct {
 	db     *store.DB
+	bus    *bus.Bus
 	runs   *agent.Runs
 	models *models
 	tools  []agent.Tool
 	hub    *live.Hub
 	cfg    config
 	log    *slog.Logger
-	stop   context.Context // ends when the process is told to end
-
-	ends sync.WaitGroup // the after-work of ended runs
 }
 
-// launch claims a queued run and starts it. A run that cannot start is settled
-// as failed, with the reason on its page.
+// launch puts a queued run into the job queue. If that fails now, reconciling
+// does it within seconds.
 func (d *dispatcher) launch(ctx context.Context, run store.Run) {
-	ctx = context.WithoutCancel(ctx)
-	if err := d.start(ctx, run); err != nil {
-		if errors.Is(err, store.ErrFinished) {
-			return
-		}
-		d.log.Error("run did not start", slog.String("run", run.ID), slog.Any("err", err))
-		d.wake(run.ChatID, run.ID)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := d.bus.Enqueue(ctx, run.ID); err != nil {
+		d.log.Warn("run was not enqueued", slog.String("run", run.ID), slog.Any("err", err))
 	}
 }
 
-func (d *dispatcher) start(ctx context.Context, run store.Run) error {
-	runLog, run, err := d.db.Claim(ctx, run.ID)
+// open lists the runs that need an owner, for reconciling.
+func (d *dispatcher) open(ctx context.Context) ([]string, error) {
+	left, err := d.db.Leftovers(ctx)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	var ids []string
+	for _, r := range left {
+		if !d.runs.Live(r.ID) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids, nil
+}
+
+// handle works on one job until its run has ended, or until this process ends.
+func (d *dispatcher) handle(ctx context.Context, runID string) bus.Verdict {
+	log := d.log.With(slog.String("run", runID))
+	verdict, err := d.work(ctx, runID)
+	switch {
+	case err == nil:
+	case errors.Is(err, agent.ErrShutdown), ctx.Err() != nil:
+		log.Info("run was left for another worker")
+	case errors.Is(err, agent.ErrFenced):
+		log.Info("run was taken over by another worker")
+	default:
+		log.Error("run was left", slog.Any("err", err))
+	}
+	return verdict
+}
+
+func (d *dispatcher) work(ctx context.Context, runID string) (bus.Verdict, error) {
+	run, err := d.db.Run(ctx, runID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return bus.Done, nil
+	case err != nil:
+		return bus.Later, err
+	case run.State.Terminal():
+		return bus.Done, nil
+	case d.runs.Live(runID):
+		return bus.Later, nil
+	case run.State != part.Queued && d.bus.Owned(ctx, runID):
+		return bus.Later, nil // the queue was lost, its owner was not
+	}
+	runLog, run, err := d.db.Claim(ctx, runID)
+	switch {
+	case errors.Is(err, store.ErrFinished):
+		return bus.Done, nil
+	case err != nil:
+		return bus.Later, fmt.Errorf("claim: %w", err)
+	}
+	if run.Attempts > maxAttempts {
+		return d.giveUp(ctx, run)
 	}
 	job, err := d.job(ctx, run)
 	if err != nil {
-		return errors.Join(err, d.fail(ctx, runLog, run, err))
+		if ctx.Err() != nil {
+			return bus.HandOver, err
+		}
+		return bus.Done, errors.Join(err, d.fail(ctx, runLog, run, err))
 	}
-	d.ends.Add(1)
-	err = d.runs.Start(job, logOf{runLog}, func(o agent.Outcome) {
-		defer d.ends.Done()
-		d.ended(run, o)
-	})
-	if err != nil {
-		d.ends.Done()
-		return errors.Join(err, d.fail(ctx, runLog, run, err))
+	return d.run(ctx, job, runLog, run)
+}
+
+// run lets the agent work on the job and draws the consequences of its end.
+func (d *dispatcher) run(ctx context.Context, job agent.Job, runLog *store.RunLog, run store.Run) (bus.Verdict, error) {
+	if err := d.bus.Hold(run.ID, func(l bus.Letter) bool { return d.deliver(run.ID, l) }); err != nil {
+		d.log.Warn("letters do not reach the run", slog.String("run", run.ID), slog.Any("err", err))
+	}
+	defer d.bus.Release(run.ID)
+	ended := make(chan agent.Outcome, 1)
+	if err := d.runs.Start(job, logOf{runLog}, func(o agent.Outcome) { ended <- o }); err != nil {
+		return bus.HandOver, err
 	}
 	d.wake(run.ChatID, run.ID)
-	return nil
+	defer d.wake(run.ChatID, run.ID)
+	o := <-ended
+	switch {
+	case o.Err == nil:
+		d.after(run, o)
+		return bus.Done, nil
+	case errors.Is(o.Err, agent.ErrShutdown):
+		return bus.HandOver, o.Err
+	}
+	return bus.Later, o.Err
+}
+
+// deliver hands a letter to the run, if it is live here.
+func (d *dispatcher) deliver(runID string, l bus.Letter) bool {
+	switch l.Kind {
+	case "stop":
+		return d.runs.Stop(runID)
+	case "answer":
+		return d.runs.Answer(runID, agent.Answer{MessageID: l.MessageID, ToolCallID: l.ToolCallID, Text: l.Text}) == nil
+	}
+	return false
+}
+
+// tell hands a letter to the run here or to its owner elsewhere.
+func (d *dispatcher) tell(ctx context.Context, runID string, l bus.Letter) bool {
+	if d.deliver(runID, l) {
+		return true
+	}
+	ok, err := d.bus.Tell(ctx, runID, l)
+	if err != nil {
+		d.log.Warn("letter was not delivered", slog.String("run", runID), slog.Any("err", err))
+	}
+	return ok
+}
+
+// giveUp ends a run whose workers died again and again.
+func (d *dispatcher) giveUp(ctx context.Context, run store.Run) (bus.Verdict, error) {
+	reason := fmt.Sprintf("The run was begun %d times and no step was completed; it is not tried again by itself.", maxAttempts)
+	if err := d.db.SettleInterrupted(ctx, run.ID, reason); err != nil {
+		return bus.Later, fmt.Errorf("settle: %w", err)
+	}
+	d.after(run, agent.Outcome{State: part.Interrupted, Reason: part.ReasonAbort})
+	d.wake(run.ChatID, run.ID)
+	return bus.Done, nil
 }
 
 // job collects what the run works from.
@@ -71,13 +172,18 @@ func (d *dispatcher) job(ctx context.Context, run store.Run) (agent.Job, error) 
 	if err != nil {
 		return agent.Job{}, fmt.Errorf("read chat: %w", err)
 	}
-	model, name, err := d.models.resolve(run.Model)
+	d.models.wait(ctx)
+	model, err := d.models.resolve(run.Model)
 	if err != nil {
 		return agent.Job{}, err
 	}
 	prior, err := d.prior(ctx, run)
 	if err != nil {
 		return agent.Job{}, err
+	}
+	done, err := d.db.Entries(ctx, run.ID, 0, 0)
+	if err != nil {
+		return agent.Job{}, fmt.Errorf("read the run's log: %w", err)
 	}
 	limits := planning.NormalLimits()
 	if d.cfg.compact {
@@ -86,8 +192,8 @@ func (d *dispatcher) job(ctx context.Context, run store.Run) (agent.Job, error) 
 	return agent.Job{
 		RunID: run.ID, ChatID: run.ChatID, ParentRunID: run.ParentRunID,
 		UserMessageID: run.UserMessageID, UserText: run.UserText,
-		Model: model, ModelName: run.Model, RequestModel: name, Mode: run.Mode,
-		Prior: prior, Plan: chat.Plan, Tools: d.tools, Workspace: d.cfg.workspace,
+		Model: model, ModelName: run.Model, Mode: run.Mode,
+		Prior: prior, Plan: chat.Plan, Tools: d.tools, Workspace: d.cfg.workspace, Done: done,
 		Limits: agent.Limits{Steps: d.cfg.stepLimit, Run: d.cfg.runTimeout, Silence: d.cfg.silence,
 			Tool: d.cfg.toolTimeout, ToolOutput: d.cfg.toolOutput, Plan: limits},
 		Now: now, NewID: newID,
@@ -116,42 +222,38 @@ func (d *dispatcher) prior(ctx context.Context, run store.Run) ([]agent.Turn, er
 
 // fail settles a run that could not start.
 func (d *dispatcher) fail(ctx context.Context, l *store.RunLog, run store.Run, cause error) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	at := now()
-	start := &part.Entry{Time: at, Type: part.Start, Data: mustJSON(part.StartData{RunID: run.ID, ChatID: run.ChatID,
-		MessageID: "m-" + run.ID, UserMessageID: run.UserMessageID, UserText: run.UserText, Model: run.Model, PlanningMode: run.Mode})}
-	end := &part.Entry{Time: at, Type: part.Finish, State: part.FailedRun, FinishReason: part.ReasonError,
-		Error: &part.RunError{Code: "not_started", Message: cause.Error(), Hint: "Choose another model and send the message again."}}
-	if err := l.Finish(ctx, nil, start, end); err != nil {
+	var entries []*part.Entry
+	if run.LastSeq == 0 {
+		entries = append(entries, &part.Entry{Time: at, Type: part.Start, Data: mustJSON(part.StartData{RunID: run.ID, ChatID: run.ChatID,
+			MessageID: run.ID, UserMessageID: run.UserMessageID, UserText: run.UserText, Model: run.Model, PlanningMode: run.Mode})})
+	}
+	entries = append(entries, &part.Entry{Time: at, Type: part.Finish, State: part.FailedRun, FinishReason: part.ReasonError,
+		Error: &part.RunError{Code: "not_started", Message: cause.Error(), Hint: "Choose another model and send the message again."}})
+	if err := l.Finish(ctx, nil, entries...); err != nil {
 		return err
 	}
-	return d.db.HoldQueued(ctx, run.ChatID)
+	d.after(run, agent.Outcome{State: part.FailedRun, Reason: part.ReasonError})
+	return nil
 }
 
-// ended goes on with the chat: the next queued message is sent after a good
+// after goes on with the chat: the next queued message is sent after a good
 // end, and held after Stop or failure.
-func (d *dispatcher) ended(run store.Run, o agent.Outcome) {
-	defer d.wake(run.ChatID, run.ID)
-	if o.Err != nil {
-		d.log.Warn("run was left", slog.String("run", run.ID), slog.Any("err", o.Err))
-		return
-	}
+func (d *dispatcher) after(run store.Run, o agent.Outcome) {
 	d.log.Info("run ended", slog.String("run", run.ID), slog.String("state", string(o.State)), slog.String("reason", string(o.Reason)))
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if o.State != part.Finished {
 		if err := d.db.HoldQueued(ctx, run.ChatID); err != nil {
-			d.log.Error("queue not held", slog.String("chat", run.ChatID), slog.Any("err", err))
+			d.log.Error("queue was not held", slog.String("chat", run.ChatID), slog.Any("err", err))
 		}
-		return
-	}
-	if d.stop.Err() != nil {
 		return
 	}
 	next, ok, err := d.db.NextQueued(ctx, run.ChatID, newID())
 	if err != nil {
-		d.log.Error("queued message not sent", slog.String("chat", run.ChatID), slog.Any("err", err))
+		d.log.Error("queued message was not sent", slog.String("chat", run.ChatID), slog.Any("err", err))
 		return
 	}
 	if ok {
@@ -159,30 +261,16 @@ func (d *dispatcher) ended(run store.Run, o agent.Outcome) {
 	}
 }
 
-// settleLeftovers ends every run that an earlier process left over, before the
-// first request is served.
-func (d *dispatcher) settleLeftovers(ctx context.Context) error {
-	left, err := d.db.Leftovers(ctx)
-	if err != nil {
-		return fmt.Errorf("read unfinished runs: %w", err)
-	}
-	for _, run := range left {
-		if err := d.db.SettleInterrupted(ctx, run.ID, "The server was restarted while this run was working."); err != nil {
-			return fmt.Errorf("settle run %s: %w", run.ID, err)
-		}
-		if err := d.db.HoldQueued(ctx, run.ChatID); err != nil {
-			return fmt.Errorf("hold the queue of chat %s: %w", run.ChatID, err)
-		}
-	}
-	if len(left) > 0 {
-		d.log.Info("unfinished runs were settled", slog.Int("runs", len(left)))
-	}
-	return nil
-}
-
-// wake tells the page's viewers to look.
+// wake tells the page's viewers, here and elsewhere, to look.
 func (d *dispatcher) wake(chatID, runID string) {
 	d.hub.Wake(chatID, live.Wake{RunID: runID, Chrome: true})
+	d.tellOthers(bus.Wake{ChatID: chatID, RunID: runID, Chrome: true})
+}
+
+func (d *dispatcher) tellOthers(w bus.Wake) {
+	if err := d.bus.Wake(w); err != nil {
+		d.log.Debug("wake was not sent", slog.Any("err", err))
+	}
 }
 
 // logOf is the store's log as the agent's, with the agent's sentinels.
@@ -200,6 +288,9 @@ func (l logOf) CommitStep(ctx context.Context, step int, s planning.State, e ...
 }
 func (l logOf) SetWaiting(ctx context.Context, w []part.Waiting, e ...*part.Entry) error {
 	return asAgentError(l.RunLog.SetWaiting(ctx, w, e...))
+}
+func (l logOf) Finish(ctx context.Context, s *planning.State, e ...*part.Entry) error {
+	return asAgentError(l.RunLog.Finish(ctx, s, e...))
 }
 
 func asAgentError(err error) error {

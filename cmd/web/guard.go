@@ -98,7 +98,7 @@ func secure(official bool) echo.MiddlewareFunc {
 func jsonBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodDelete {
+		if !strings.HasPrefix(r.URL.Path, "/api/") || r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodDelete {
 			return next(c)
 		}
 		media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -9,7 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"stagefold/internal/agent"
+	"stagefold/internal/bus"
 	"stagefold/internal/store"
 )
 
@@ -46,8 +47,8 @@ func (a *app) post(ctx context.Context, chatID, messageID, text string) (posted,
 		case "started":
 			a.disp.launch(ctx, *r.Run)
 		case "answered":
-			if err := a.runs.Answer(r.RunID, agent.Answer{MessageID: r.MessageID, Text: text}); err != nil {
-				return posted{}, err
+			if !a.disp.tell(ctx, r.RunID, bus.Letter{Kind: "answer", MessageID: r.MessageID, Text: text}) {
+				a.log.Warn("answer waits for the run's next owner", slog.String("run", r.RunID))
 			}
 		}
 		a.disp.wake(chatID, r.RunID)

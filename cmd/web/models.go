@@ -117,24 +117,24 @@ func (m *models) choices(current string) []views.ModelChoice {
 	return out
 }
 
-// resolve gives the Model behind a name and the name to send to its provider. A
-// name that the provider does not list is used as given.
-func (m *models) resolve(name string) (agent.Model, string, error) {
+// resolve gives the Model behind a name. A name that the provider does not list
+// is used as given.
+func (m *models) resolve(name string) (agent.Model, error) {
 	if name == rehearsalName {
-		return m.rehearsal, rehearsalName, nil
+		return m.rehearsal, nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	prefix, model, _ := strings.Cut(name, "/")
 	switch {
 	case prefix == "openai" && model != "" && m.openAI != nil:
-		return m.openAI, model, nil
+		return m.openAI, nil
 	case prefix == "anthropic" && model != "" && m.anthropic != nil:
-		return m.anthropic, model, nil
+		return m.anthropic, nil
 	case prefix == "openai" && model != "":
-		return nil, "", fmt.Errorf("the model %s needs OPENAI_API_KEY or OPENAI_BASE_URL to be set at the start", name)
+		return nil, fmt.Errorf("the model %s needs OPENAI_API_KEY or OPENAI_BASE_URL to be set at the start", name)
 	case prefix == "anthropic" && model != "":
-		return nil, "", fmt.Errorf("the model %s needs ANTHROPIC_API_KEY to be set at the start", name)
+		return nil, fmt.Errorf("the model %s needs ANTHROPIC_API_KEY to be set at the start", name)
 	}
-	return nil, "", fmt.Errorf("the model %q is unknown; use anthropic/NAME, openai/NAME or rehearsal", name)
+	return nil, fmt.Errorf("the model %q is unknown; use anthropic/NAME, openai/NAME or rehearsal", name)
 }

@@ -18,7 +18,7 @@ func (a *app) handler() http.Handler {
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = a.handleError
 	e.Use(middleware.RecoverWithConfig(middleware.RecoverConfig{LogErrorFunc: a.logPanic}))
-	e.Use(secure(a.cfg.datastarJS != ""), guard(a.cfg.allowedHosts), middleware.BodyLimit("1M"), compress())
+	e.Use(secure(a.cfg.datastarJS != ""), guard(a.cfg.allowedHosts), middleware.BodyLimit("1M"), jsonBody, compress())
 
 	e.GET("/", a.home)
 	e.GET("/chats", a.home)
@@ -44,7 +44,7 @@ func (a *app) handler() http.Handler {
 	e.GET("/static/*", echo.WrapHandler(static.Handler()))
 	e.GET("/healthz", a.health)
 
-	api := e.Group("/api", jsonBody)
+	api := e.Group("/api")
 	api.GET("/models", a.apiModels)
 	api.POST("/chats", a.apiNewChat)
 	api.GET("/chats", a.apiChats)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"stagefold/internal/agent"
+	"stagefold/internal/bus"
 )
 
 // stop ends a run: delivered, finished (it was over already), or no-owner (no
@@ -19,7 +19,7 @@ func (a *app) stop(ctx context.Context, runID string) (string, error) {
 	switch {
 	case state.Terminal():
 		return "finished", nil
-	case a.runs.Stop(runID):
+	case a.disp.tell(ctx, runID, bus.Letter{Kind: "stop"}):
 		return "delivered", nil
 	}
 	run, err := a.db.Run(ctx, runID)
@@ -100,7 +100,7 @@ func (a *app) apiAnswer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.runs.Answer(run.ID, agent.Answer{ToolCallID: in.ToolCallID, Text: in.Text}); err != nil {
+	if !a.disp.tell(c.Request().Context(), run.ID, bus.Letter{Kind: "answer", ToolCallID: in.ToolCallID, Text: in.Text}) {
 		return &webError{http.StatusConflict, "not_waiting", "This run does not wait for an answer.", "Send a message to the chat instead."}
 	}
 	return c.JSON(http.StatusOK, map[string]string{"state": "answered"})
