@@ -585,7 +585,7 @@ func RowFacts(v RowView) templ.Component {
 				}
 			}
 			if v.Row.Unverified {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<p class=\"fact row-note\"><span class=\"fact-name\">Note</span> <span>Called done without work: no tool ended and no text was written in this stage.</span></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<p class=\"fact row-note\"><span class=\"fact-name\">Note</span> <span>Called done without work that the runtime could see, and after it was refused once.</span></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
