@@ -154,7 +154,7 @@ func itemOf(s string) (n int, kind byte, number string, ok bool) {
 		number, kind = s[:n], s[n]
 		n++
 	}
-	return n, kind, number, n == len(s) || isSpace(s[n])
+	return n, kind, number, n == len(s) || s[n] == ' ' || s[n] == '\t'
 }
 
 // settled: whatever follows on the line, its place among the top-level blocks

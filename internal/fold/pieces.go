@@ -35,13 +35,13 @@ type cut struct {
 func (o *openBlock) line(text string, start, next int, v verdict) {
 	switch {
 	case len(o.cuts) == 0 && v.info == "" && o.kind != BlockCode:
-		o.cuts = append(o.cuts, cut{start: o.start})
+		o.cuts = append(o.cuts, cut{o.start, ""})
 	case len(o.cuts) == 0: // code: the fence line is no piece
 		from := o.start
 		if s := strings.TrimLeft(text[start:next], " "); next-start-len(s) < 4 && isFence(s) {
 			from, o.head = next, text[start:next]
 		}
-		o.cuts = append(o.cuts, cut{start: from})
+		o.cuts = append(o.cuts, cut{from, o.head})
 	}
 	if o.kind == BlockTable && o.head == "" {
 		o.head = text[o.start:next]
