@@ -75,20 +75,14 @@ func ApprovalPath(run, callID string) string {
 	return RunPath(run) + "/approvals/" + url.PathEscape(callID)
 }
 
-// ExportPath is a download: md, json or html.
-func ExportPath(run, format string) string {
-	return "/api" + RunPath(run) + "/export?format=" + url.QueryEscape(format)
-}
-
 // ToolOutputPath is a tool call's whole output, as text or bytes.
 func ToolOutputPath(run, callID string) string {
 	return "/api/tool-outputs/" + url.PathEscape(run) + "/" + url.PathEscape(callID)
 }
 
-// SettingsPath, GalleryPath and ImportPath are pages; ImportPath takes POST.
+// SettingsPath and GalleryPath are pages.
 func SettingsPath() string { return "/settings" }
 func GalleryPath() string  { return "/gallery" }
-func ImportPath() string   { return "/import" }
 
 // post is the expression that sends the form with the page's client. A path is
 // escaped, so no quote can stand in it.

@@ -175,6 +175,7 @@ func (a *app) chatState(ctx context.Context, chatID string) (views.ChatState, er
 	}
 	for _, r := range runs {
 		s.RunIDs = append(s.RunIDs, r.ID)
+		s.Stopping = r.CancelRequested && !r.State.Terminal()
 	}
 	return s, nil
 }

@@ -37,6 +37,7 @@ func (a *app) handler() http.Handler {
 	e.GET("/runs/:id/stages/:key", a.stageFragment)
 	e.POST("/runs/:id/stop", a.stopRun)
 	e.POST("/runs/:id/again", a.runAgain)
+	e.POST("/runs/:id/answer", a.answerRun)
 	e.GET("/settings", a.settingsPage)
 	if a.cfg.dev {
 		e.GET("/gallery", a.galleryPage)

@@ -254,9 +254,9 @@ func TestRunAgain(t *testing.T) {
 	}
 }
 
-// working: a stage is at work.
+// working: the plan is accepted and a stage is at work.
 func working(r run) bool {
-	return slices.ContainsFunc(r.Stages, func(st stageJSON) bool { return st.Icon == "heartbeat" })
+	return r.Plan != nil && slices.ContainsFunc(r.Stages, func(st stageJSON) bool { return st.Icon == "heartbeat" })
 }
 
 // A process that ended left a run behind: the next one goes on with it.

@@ -22,5 +22,7 @@ func (a *app) settingsPage(c echo.Context) error {
 
 // galleryPage is GET /gallery, in development only: every state of every component.
 func (a *app) galleryPage(c echo.Context) error {
-	return render(c, http.StatusOK, views.GalleryPage(a.page(c, "Gallery", "gallery")))
+	page := a.page(c, "Gallery", "gallery")
+	page.Render = a.folds.render
+	return render(c, http.StatusOK, views.GalleryPage(page))
 }

@@ -83,6 +83,34 @@ func (a *app) apiAgain(c echo.Context) error {
 	return c.JSON(http.StatusAccepted, r)
 }
 
+// answer hands the user's answer to a run that waits for one.
+func (a *app) answer(ctx context.Context, runID, toolCallID, text string) error {
+	if err := checkMessage("answer", text); err != nil {
+		return err
+	}
+	run, err := a.db.Run(ctx, runID)
+	if err != nil {
+		return err
+	}
+	if !a.disp.tell(ctx, run.ID, bus.Letter{Kind: "answer", ToolCallID: toolCallID, Text: text}) {
+		return &webError{http.StatusConflict, "not_waiting", "This run does not wait for an answer.", "Send a message to the chat instead."}
+	}
+	return nil
+}
+
+// answerRun is POST /runs/{id}/answer: one of the options that a question offers.
+func (a *app) answerRun(c echo.Context) error {
+	ctx := c.Request().Context()
+	run, err := a.db.Run(ctx, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	if err := a.answer(ctx, run.ID, c.FormValue("toolCallId"), c.FormValue("text")); err != nil {
+		return err
+	}
+	return done(c, "/chats/"+run.ChatID)
+}
+
 // apiAnswer is POST /api/runs/{id}/answer: the answer to ask_user or to a
 // closing question.
 func (a *app) apiAnswer(c echo.Context) error {
@@ -93,15 +121,8 @@ func (a *app) apiAnswer(c echo.Context) error {
 	if err := readJSON(c, &in); err != nil {
 		return err
 	}
-	if err := checkMessage("answer", in.Text); err != nil {
+	if err := a.answer(c.Request().Context(), c.Param("id"), in.ToolCallID, in.Text); err != nil {
 		return err
-	}
-	run, err := a.db.Run(c.Request().Context(), c.Param("id"))
-	if err != nil {
-		return err
-	}
-	if !a.disp.tell(c.Request().Context(), run.ID, bus.Letter{Kind: "answer", ToolCallID: in.ToolCallID, Text: in.Text}) {
-		return &webError{http.StatusConflict, "not_waiting", "This run does not wait for an answer.", "Send a message to the chat instead."}
 	}
 	return c.JSON(http.StatusOK, map[string]string{"state": "answered"})
 }
