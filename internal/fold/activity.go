@@ -33,8 +33,8 @@ func activityOf(cells []*cell) string {
 }
 
 func (c *cell) wholeText() string {
-	if c.text != nil {
-		return c.text.whole
+	if c.open() {
+		return c.whole
 	}
 	return c.p.text
 }

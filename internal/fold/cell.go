@@ -11,7 +11,8 @@ import (
 type cell struct {
 	p       *Part
 	epoch   int      // the folder's epoch in which p was made
-	text    *growing // the open text, or the open input of a tool
+	whole   string   // the open text, or the open input of a tool, so far
+	text    *growing // the same where it came in more than one delta or was shown
 	role    role
 	stage   *stage // the stage that was current when it began; nil for lead and answer
 	answer  bool   // it belongs to the answer
@@ -43,61 +44,73 @@ func (c *cell) own(epoch int) *Part {
 func (c *cell) publish(epoch int) *Part {
 	c.dirty = false
 	switch {
-	case c.text == nil:
-	case c.p.Tool == nil && len(c.p.text) == len(c.text.whole): // it only moved
+	case !c.open():
 	case c.p.Tool == nil:
+		if len(c.p.text) == len(c.whole) { // it only moved
+			break
+		}
 		p := c.own(epoch)
-		p.text = c.text.whole
-		p.Blocks = c.text.show()
-	case c.p.Tool.InputText != c.text.whole:
+		p.text = c.whole
+		p.Blocks = c.growing().cut.show(c.whole)
+	case len(c.p.Tool.InputText) != len(c.whole):
 		tool := *c.p.Tool
-		tool.InputText = c.text.whole
+		tool.InputText = c.whole
 		c.own(epoch).Tool = &tool
 	}
 	return c.p
 }
 
-// growing is a text while it grows. The bytes are written once: whole is a view
-// of the buffer, which only grows at its end.
-type growing struct {
-	whole string
-	buf   strings.Builder
-	cut   *cutter // nil until the text is shown
+// open: text may still be added.
+func (c *cell) open() bool {
+	return c.p.State == part.StateStreaming || c.p.State == part.StateInputStreaming
 }
 
-func (g *growing) write(delta string) {
-	if g.whole == "" {
-		g.whole = delta
+// growing is a text while it grows: its bytes, which are written once, since a
+// view of the buffer stays what it is while the buffer grows at its end, and
+// how far it is cut into blocks.
+type growing struct {
+	buf strings.Builder
+	cut cutter
+}
+
+func (c *cell) growing() *growing {
+	if c.text == nil {
+		c.text = new(growing)
+	}
+	return c.text
+}
+
+// write adds a delta to the text.
+func (c *cell) write(delta string) {
+	if c.whole == "" {
+		c.whole = delta
 		return
 	}
-	if g.buf.Len() == 0 {
-		g.buf.Grow(2 * (len(g.whole) + len(delta)))
-		g.buf.WriteString(g.whole)
+	buf := &c.growing().buf
+	if buf.Len() == 0 {
+		buf.Grow(2 * (len(c.whole) + len(delta)))
+		buf.WriteString(c.whole)
 	}
-	g.buf.WriteString(delta)
-	g.whole = g.buf.String()
+	buf.WriteString(delta)
+	c.whole = buf.String()
 }
 
-func (g *growing) show() Vec[*Block] {
-	if g.cut == nil {
-		if g.whole == "" {
-			return Vec[*Block]{}
+// closeText ends the text of a part that has just ended. Its blocks are cut on
+// demand where nobody has seen it yet.
+func (c *cell) closeText(lazy *lazyVec[*Block]) {
+	p := c.p
+	switch {
+	case p.Tool != nil:
+		if len(p.Tool.Input) == 0 && p.Tool.RawInput == "" { // all there is of the input
+			p.Tool.InputText = c.whole // Take made the Tool ours
 		}
-		g.cut = new(cutter)
+	case c.text != nil && c.text.cut.line+c.text.cut.blocks.Len() > 0:
+		p.Blocks, p.text = c.text.cut.finish(c.whole), c.whole
+	case c.whole != "":
+		lazy.text, lazy.make = c.whole, cutAll
+		p.Blocks, p.text = Vec[*Block]{lazy: lazy}, c.whole
 	}
-	return g.cut.show(g.whole)
-}
-
-// finish is the blocks of the text that ends: cut on demand where nobody has
-// seen it yet.
-func (g *growing) finish() Vec[*Block] {
-	switch text := g.whole; {
-	case text == "":
-		return Vec[*Block]{}
-	case g.cut == nil:
-		return LazyVec(func() Vec[*Block] { return cutAll(text) })
-	}
-	return g.cut.finish(g.whole)
+	c.text, c.whole = nil, ""
 }
 
 // working: a tool call that is work, not planning.

@@ -51,6 +51,7 @@ func Fold(entries []*part.Entry) *Snapshot {
 	f := New()
 	f.slab.size = slabSize(len(entries))
 	f.cells = make([]*cell, 0, len(entries)/3)
+	f.tools = make(map[string]*cell, len(entries)/5)
 	for _, e := range entries {
 		f.Apply(e)
 	}
@@ -109,14 +110,13 @@ func (f *Folder) apply(e *part.Entry) {
 
 // begin begins a part in its region.
 func (f *Folder) begin(e *part.Entry) *cell {
-	head, ok := part.Begin(f.n+1, e)
-	if !ok {
+	c := f.slab.cell()
+	if !c.p.Begin(f.n+1, e) {
 		return nil
 	}
 	f.n++
-	c, p := f.slab.cell()
-	p.Part = head
-	c.p, c.epoch = p, f.epoch
+	head := &c.p.Part
+	c.epoch = f.epoch
 	f.cells = append(f.cells, c)
 	f.assign(c)
 	if head.Kind == part.KindTool {
@@ -143,11 +143,9 @@ func (f *Folder) goOn(c *cell, e *part.Entry) {
 	if c == nil {
 		return
 	}
-	if delta := e.Delta + e.InputTextDelta; delta != "" && c.open() {
-		if c.text == nil {
-			c.text = new(growing)
-		}
-		c.text.write(delta)
+	open := c.open()
+	if delta := e.Delta + e.InputTextDelta; delta != "" && open {
+		c.write(delta)
 		f.touch(c)
 		f.guessing = f.guessing || c.role == rolePlanner
 	}
@@ -163,29 +161,17 @@ func (f *Folder) goOn(c *cell, e *part.Entry) {
 		}
 		c.own(f.epoch).Part = next
 	}
-	p := c.p
 	f.touch(c)
-	if c.text != nil && !c.open() {
-		switch {
-		case p.Tool == nil:
-			p.Blocks, p.text = c.text.finish(), c.text.whole
-		case len(p.Tool.Input) == 0 && p.Tool.RawInput == "": // all there is of the input
-			p.Tool.InputText = c.text.whole // Next made the Tool
-		}
-		c.text = nil
+	if open && !c.open() {
+		c.closeText(f.slab.lazy(c.p.Tool == nil))
 	}
-	if p.State == part.StateDone {
+	if c.p.State == part.StateDone {
 		f.dropText(c)
 	}
 	if c.files() > files && c.stage != nil {
 		c.stage.addFiles(c.p.Tool.Files[files:])
 	}
 	f.judge(c, e)
-}
-
-// open: text may still be added.
-func (c *cell) open() bool {
-	return c.p.State == part.StateStreaming || c.p.State == part.StateInputStreaming
 }
 
 func (c *cell) files() int {

@@ -99,9 +99,9 @@ func (f *Folder) carry(e *part.Entry) {
 		f.other(e)
 		return
 	}
-	head, _ := part.Begin(f.n+1, e)
 	f.n++
-	c := &cell{p: &Part{Part: head}, epoch: f.epoch, role: rolePlanner}
+	c := &cell{p: new(Part), epoch: f.epoch, role: rolePlanner}
+	c.p.Begin(f.n, e)
 	f.cells = append(f.cells, c)
 	f.name(c)
 	f.accept(c, plan, e.Time)
@@ -134,9 +134,9 @@ func (f *Folder) guess() {
 		if c.role != rolePlanner {
 			continue
 		}
-		text := string(c.p.Tool.Input)
-		if c.text != nil {
-			text = c.text.whole
+		text := c.whole
+		if !c.open() {
+			text = string(c.p.Tool.Input)
 		}
 		if stages := planning.PartialStages(c.p.Tool.Name, text); len(stages) > 0 {
 			f.partial = true

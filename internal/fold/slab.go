@@ -1,24 +1,42 @@
 package fold
 
-// slab hands out cells and their first parts, many from one allocation while a
-// long log is folded at once.
+// slab hands out what every part needs, many from one allocation while a long
+// log is folded at once.
 type slab struct {
 	size  int
 	cells []cell
 	parts []Part
+	lazys []lazyVec[*Block]
 }
 
 // slabSize is the size for a log of n entries.
-func slabSize(n int) int { return min(n/8, 256) }
+func slabSize(n int) int { return min(n/8, 64) }
 
-func (s *slab) cell() (*cell, *Part) {
+// cell is a cell with its first part.
+func (s *slab) cell() *cell {
 	if s.size < 2 {
-		return new(cell), new(Part)
+		return &cell{p: new(Part)}
 	}
 	if len(s.cells) == 0 {
 		s.cells, s.parts = make([]cell, s.size), make([]Part, s.size)
 	}
 	c, p := &s.cells[0], &s.parts[0]
 	s.cells, s.parts = s.cells[1:], s.parts[1:]
-	return c, p
+	c.p = p
+	return c
+}
+
+func (s *slab) lazy(wanted bool) *lazyVec[*Block] {
+	if !wanted {
+		return nil
+	}
+	if s.size < 2 {
+		return new(lazyVec[*Block])
+	}
+	if len(s.lazys) == 0 {
+		s.lazys = make([]lazyVec[*Block], s.size)
+	}
+	l := &s.lazys[0]
+	s.lazys = s.lazys[1:]
+	return l
 }

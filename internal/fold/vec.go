@@ -29,28 +29,21 @@ type vecNode[T any] struct {
 	items []T
 }
 
+// lazyVec is a sequence that is made from a text when it is first asked for.
 type lazyVec[T any] struct {
-	once  sync.Once
-	build func() Vec[T]
-	vec   Vec[T]
+	once sync.Once
+	text string
+	make func(text string) Vec[T]
+	vec  Vec[T]
 }
 
 func (l *lazyVec[T]) force() Vec[T] {
-	l.once.Do(func() {
-		l.vec = l.build()
-		l.build = nil
-	})
+	l.once.Do(func() { l.vec = l.make(l.text) })
 	return l.vec
 }
 
 // VecOf is a Vec of these items.
 func VecOf[T any](items ...T) Vec[T] { return Vec[T]{}.AppendAll(items) }
-
-// LazyVec is a Vec whose items are made when they are first asked for; build
-// must be pure. Copies of the Vec share the one result.
-func LazyVec[T any](build func() Vec[T]) Vec[T] {
-	return Vec[T]{lazy: &lazyVec[T]{build: build}}
-}
 
 func (v Vec[T]) forced() Vec[T] {
 	if v.lazy != nil {

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// Begin is the part that an entry begins as part n of its run; false where the
-// entry begins none. A tool-input-available or -error begins a part only where
-// its call is not known yet, which the caller knows.
-func Begin(n int, e *Entry) (Part, bool) {
-	p := Part{N: n, ID: e.ID, Step: e.Step, Seq: e.Seq, Started: e.Time, ProviderMetadata: e.ProviderMetadata}
+// Begin makes the zero p the part that an entry begins as part n of its run;
+// false where the entry begins none. A tool-input-available or -error begins a
+// part only where its call is not known yet, which the caller knows.
+func (p *Part) Begin(n int, e *Entry) bool {
 	switch e.Type {
 	case TextStart:
 		p.Kind, p.State = KindText, StateStreaming
@@ -19,7 +18,7 @@ func Begin(n int, e *Entry) (Part, bool) {
 		p.Kind, p.ID, p.State = KindTool, e.ToolCallID, StateInputStreaming
 		p.Tool = &Tool{CallID: e.ToolCallID, Name: e.ToolName, Dynamic: e.Dynamic}
 		if e.Type != ToolInputStart {
-			p, _ = Next(p, e)
+			p.Take(e)
 		}
 	case SourceURL, SourceDocument:
 		p.Kind, p.State, p.Ended = KindSource, StateDone, e.Time
@@ -31,7 +30,7 @@ func Begin(n int, e *Entry) (Part, bool) {
 		p.Kind, p.State, p.Data = KindChild, StateStreaming, e.Data
 		child := ChildOf(e)
 		if child.RunID == "" {
-			return Part{}, false
+			return false
 		}
 		p.ID = child.RunID
 		if child.State.Terminal() {
@@ -39,12 +38,16 @@ func Begin(n int, e *Entry) (Part, bool) {
 		}
 	default:
 		if !e.Type.dataPart() {
-			return Part{}, false
+			return false
 		}
 		p.Kind, p.State, p.Ended = KindData, StateDone, e.Time
 		p.DataType, p.Data = e.Type, e.Data
 	}
-	return p, true
+	p.N, p.Step, p.Seq, p.Started, p.ProviderMetadata = n, e.Step, e.Seq, e.Time, e.ProviderMetadata
+	if p.ID == "" {
+		p.ID = e.ID
+	}
+	return true
 }
 
 // dataPart: the entry's data are a part of the message.

@@ -25,7 +25,7 @@ func Build(entries []*Entry) []*Part {
 		done := p.Part
 		if p.Tool == nil {
 			done.Text = p.text.String()
-		} else if p.State == StateInputStreaming {
+		} else if len(p.Tool.Input) == 0 && p.Tool.RawInput == "" && p.text.Len() > 0 {
 			tool := *p.Tool
 			tool.InputText = p.text.String()
 			done.Tool = &tool
@@ -64,12 +64,12 @@ func (b *builder) add(e *Entry) {
 		if p.State == StateStreaming && e.Delta != "" || p.State == StateInputStreaming && e.InputTextDelta != "" {
 			p.text.WriteString(e.Delta + e.InputTextDelta)
 		}
-		p.Part, _ = Next(p.Part, e)
+		p.Take(e)
 		return
 	}
-	if p, ok := Begin(b.n+1, e); ok {
+	if p := new(building); p.Begin(b.n+1, e) {
 		b.n++
-		b.parts = append(b.parts, &building{Part: p})
+		b.parts = append(b.parts, p)
 		if k.kind != "" {
 			b.byKey[k] = len(b.parts) - 1
 		}

@@ -1,82 +1,102 @@
 package part
 
+import "bytes"
+
 // Next is the part after an entry that concerns it; false where the entry
 // changes nothing: what is terminal stays as it is. Texts are the caller's:
 // Next adds neither Delta nor InputTextDelta.
 func Next(p Part, e *Entry) (Part, bool) {
+	if p.Tool != nil && p.takes(e) {
+		tool := *p.Tool
+		p.Tool = &tool
+	}
+	ok := p.Take(e)
+	return p, ok
+}
+
+// Take is Next in place, for a part whose Tool nobody else holds.
+func (p *Part) Take(e *Entry) bool {
 	switch p.Kind {
 	case KindText, KindReasoning:
-		return p.nextText(e)
+		return p.takeText(e)
 	case KindTool:
-		return p.nextTool(e)
+		if p.Tool == nil || !p.takes(e) {
+			return false
+		}
+		p.takeTool(e)
+		return true
 	case KindChild:
 		if e.Type != Child || p.State == StateDone {
-			return p, false
+			return false
 		}
 		p.Data = e.Data
 		if ChildOf(e).State.Terminal() {
 			p.State, p.Ended = StateDone, e.Time
 		}
-		return p, true
+		return true
 	case KindData:
-		if e.Type != p.DataType || e.ID == "" || e.ID != p.ID || e.Type == DataPlanCarried {
-			return p, false
+		if e.Type != p.DataType || e.ID == "" || e.ID != p.ID || e.Type == DataPlanCarried || bytes.Equal(e.Data, p.Data) {
+			return false
 		}
 		p.Data = e.Data
-		return p, true
+		return true
 	}
-	return p, false
+	return false
 }
 
-func (p Part) nextText(e *Entry) (Part, bool) {
+func (p *Part) takeText(e *Entry) bool {
 	if p.State == StateDone {
-		return p, false
+		return false
 	}
 	changed := false
-	if len(e.ProviderMetadata) > 0 {
+	if len(e.ProviderMetadata) > 0 && !bytes.Equal(e.ProviderMetadata, p.ProviderMetadata) {
 		p.ProviderMetadata, changed = e.ProviderMetadata, true
 	}
-	switch e.Type {
-	case TextEnd, ReasoningEnd:
+	if e.Type == TextEnd || e.Type == ReasoningEnd {
 		p.State, p.Ended = StateDone, e.Time
-		return p, true
-	case TextDelta, ReasoningDelta:
-		return p, changed
+		return true
 	}
-	return p, false
+	return changed
 }
 
-func (p Part) nextTool(e *Entry) (Part, bool) {
-	if p.Tool == nil || p.Terminal() {
-		return p, false
+// takes: the entry changes the tool call.
+func (p *Part) takes(e *Entry) bool {
+	if p.Terminal() {
+		return false
 	}
-	t := *p.Tool
+	switch t := p.Tool; e.Type {
+	case ToolInputAvailable, ToolInputError:
+		return p.State == StateInputStreaming
+	case ToolStart:
+		return t.ActedAt.IsZero()
+	case ToolApprovalRequest:
+		return !t.Preliminary && (p.State != StateApprovalRequested || t.ApprovalID != e.ApprovalID)
+	case ToolApprovalAnswer:
+		return p.State == StateApprovalRequested
+	case ToolOutput:
+		return !e.Preliminary || !t.Preliminary || !bytes.Equal(e.Output, t.Output) || len(e.Files) > 0
+	case ToolOutputError, ToolOutputDenied:
+		return true
+	}
+	return false
+}
+
+func (p *Part) takeTool(e *Entry) {
+	t := p.Tool
 	switch e.Type {
 	case ToolInputAvailable:
-		if p.State != StateInputStreaming {
-			return p, false
-		}
 		t.takeInput(e)
 		p.State = StateInputAvailable
 	case ToolInputError:
-		if p.State != StateInputStreaming {
-			return p, false
-		}
 		t.takeInput(e)
 		t.ErrorText = e.ErrorText
 		p.State, p.Ended = StateOutputError, e.Time
 	case ToolStart:
 		t.ActedAt = e.Time
 	case ToolApprovalRequest:
-		if t.Preliminary {
-			return p, false
-		}
 		t.ApprovalID = e.ApprovalID
 		p.State = StateApprovalRequested
 	case ToolApprovalAnswer:
-		if p.State != StateApprovalRequested {
-			return p, false
-		}
 		t.Approved, t.Reason = e.Approved, e.Reason
 		p.State = StateApprovalResponded
 	case ToolOutput:
@@ -102,11 +122,7 @@ func (p Part) nextTool(e *Entry) (Part, bool) {
 			t.Reason = e.Reason
 		}
 		p.State, p.Ended = StateOutputDenied, e.Time
-	default:
-		return p, false
 	}
-	p.Tool = &t
-	return p, true
 }
 
 // ReasonCancelled is the Reason of the tool-output-error entry that closes a

@@ -64,7 +64,7 @@ type Tool struct {
 	CallID      string
 	Name        string
 	Dynamic     bool
-	InputText   string          // as streamed so far; dropped once Input is there
+	InputText   string          // as streamed so far; dropped once Input or RawInput is there
 	Input       json.RawMessage // valid JSON, byte for byte what the model sent
 	RawInput    string
 	Output      json.RawMessage
