@@ -56,6 +56,9 @@ func New(o Options) agent.Model {
 	}
 	if o.APIKey != "" {
 		options = append(options, option.WithAPIKey(o.APIKey))
+		if o.BaseURL != provider.AnthropicBase { // others know only the older header
+			options = append(options, option.WithHeader("X-Api-Key", o.APIKey))
+		}
 	}
 	for key, values := range e.Query {
 		for _, v := range values {

@@ -39,9 +39,11 @@ func (m *model) params(req agent.Request) openai.ChatCompletionNewParams {
 		}
 	}
 	for _, t := range req.Tools {
-		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
-			Name: t.Name, Description: openai.String(t.Description), Parameters: schema(t.Schema),
-		}))
+		def := shared.FunctionDefinitionParam{Name: t.Name, Parameters: schema(t.Schema)}
+		if t.Description != "" {
+			def.Description = openai.String(t.Description)
+		}
+		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(def))
 	}
 	if strings.TrimSpace(req.System) != "" {
 		p.Messages = append(p.Messages, openai.SystemMessage(req.System))

@@ -3,6 +3,7 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"stagefold/internal/agent"
@@ -59,13 +60,21 @@ func resultsAfter(messages []agent.Message) map[string]agent.Content {
 	return results
 }
 
-// keepPaired splits an answer into what may be said again and the results.
+// keepPaired splits an answer into what may be said again and the results. Text
+// never stands behind a call.
 func keepPaired(content []agent.Content, results map[string]agent.Content) (said, told []agent.Content) {
+	calls := -1 // where the first call stands
 	for _, c := range content {
 		switch c.Kind {
 		case agent.ContentText:
-			if strings.TrimSpace(c.Text) != "" {
+			if strings.TrimSpace(c.Text) == "" {
+				continue
+			}
+			if calls < 0 {
 				said = append(said, c)
+			} else {
+				said = slices.Insert(said, calls, c)
+				calls++
 			}
 		case agent.ContentReasoning:
 			said = append(said, c)
@@ -78,6 +87,9 @@ func keepPaired(content []agent.Content, results map[string]agent.Content) (said
 			c.Input = objectOf(c.Input)
 			if strings.TrimSpace(result.Text) == "" {
 				result.Text = NoOutput
+			}
+			if calls < 0 {
+				calls = len(said)
 			}
 			said, told = append(said, c), append(told, result)
 		}
