@@ -84,7 +84,7 @@ func secure(official bool) echo.MiddlewareFunc {
 			h := c.Response().Header()
 			h.Set("Content-Security-Policy", fmt.Sprintf("default-src 'self'; script-src 'self' 'nonce-%s'%s; style-src 'self'; img-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-src 'none'; frame-ancestors 'none'", nonce, eval))
 			h.Set("X-Content-Type-Options", "nosniff")
-			h.Set("Referrer-Policy", "no-referrer")
+			h.Set("Referrer-Policy", "same-origin") // no-referrer would make the Origin of our own forms null
 			h.Set("Cross-Origin-Opener-Policy", "same-origin")
 			h.Set("Cross-Origin-Resource-Policy", "same-origin")
 			h.Set("X-Frame-Options", "DENY")

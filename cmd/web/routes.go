@@ -66,10 +66,10 @@ func (a *app) handler() http.Handler {
 	return e
 }
 
-// compress gzips pages and JSON; a stream compresses itself (stream.go).
+// compress gzips pages and JSON; streams and static files compress themselves.
 func compress() echo.MiddlewareFunc {
 	return middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1024, Skipper: func(c echo.Context) bool {
-		return c.Path() == "/chats/:id/stream"
+		return c.Path() == "/chats/:id/stream" || c.Path() == "/static/*"
 	}})
 }
 
