@@ -49,7 +49,9 @@ func (o *openBlock) line(text string, start, next int, v verdict) {
 	if v.item {
 		o.mark = text[start:start+v.mark] + "\n"
 	}
-	o.lines++
+	if next > o.last() { // the fence line is before the first piece
+		o.lines++
+	}
 	size, most := next-o.last(), pieceBytes
 	switch o.kind {
 	case BlockParagraph, BlockHeading, BlockRule, BlockOther:
