@@ -154,3 +154,18 @@ func BenchmarkSame(b *testing.B) {
 		f.Snapshot()
 	}
 }
+
+// BenchmarkChanges is what a viewer in step asks for after one delta onto
+// 10,000 parts.
+func BenchmarkChanges(b *testing.B) {
+	f, seq := openFolder(10000, 50)
+	log := deltas(2, seq)
+	f.Apply(log[0])
+	last := f.Snapshot()
+	f.Apply(log[1])
+	now := f.Snapshot()
+	b.ReportAllocs()
+	for b.Loop() {
+		Changes(last, now)
+	}
+}

@@ -2,10 +2,10 @@ package fold
 
 import (
 	"reflect"
-	"strings"
 	"time"
 
 	"stagefold/internal/part"
+	"stagefold/internal/planning"
 )
 
 // child is a child run while its parent is folded.
@@ -64,11 +64,12 @@ func (f *Folder) attach() {
 	of := map[*stage][]*Child{}
 	var unattached []*Child
 	for _, c := range f.children {
-		if st := f.holderOf(&c.now.ChildData); st != nil {
-			of[st] = append(of[st], c.now)
-		} else {
+		i := planning.JoinChild(f.list, c.now.StageID, c.now.StageLabel)
+		if i < 0 {
 			unattached = append(unattached, c.now)
+			continue
 		}
+		of[f.rows[i]] = append(of[f.rows[i]], c.now)
 	}
 	for _, st := range f.rows {
 		if !sameChildren(st.children, of[st]) {
@@ -78,21 +79,6 @@ func (f *Folder) attach() {
 	if !sameChildren(f.run.Unattached, unattached) {
 		f.run.Unattached = unattached
 	}
-}
-
-func (f *Folder) holderOf(child *part.ChildData) *stage {
-	for _, st := range f.rows {
-		if child.StageID != "" && st.id == child.StageID {
-			return st
-		}
-	}
-	label := strings.TrimSpace(child.StageLabel)
-	for i, s := range f.list {
-		if label != "" && strings.EqualFold(strings.TrimSpace(s.Content), label) {
-			return f.rows[i]
-		}
-	}
-	return nil
 }
 
 func sameChildren(a, b []*Child) bool {

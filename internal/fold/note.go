@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"stagefold/internal/part"
+	"stagefold/internal/planning"
 )
 
 // note takes an entry about the run as a whole; false where it is none.
@@ -26,8 +27,12 @@ func (f *Folder) note(e *part.Entry) bool {
 		f.finish(e)
 	case part.DataPlan:
 		var data part.PlanData
-		if json.Unmarshal(e.Data, &data) == nil {
-			run.PlanData = &data
+		if json.Unmarshal(e.Data, &data) != nil {
+			break
+		}
+		run.PlanData = &data
+		if data.Tool == planning.ByRuntime && len(f.ledger.plans) > 0 { // no planner call stands behind it
+			f.settle(&data.Plan, e.Time, e.Step)
 		}
 	case part.DataActivity:
 		a := &Activity{Step: e.Step, Time: e.Time, Seq: e.Seq}

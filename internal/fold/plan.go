@@ -111,14 +111,19 @@ func (f *Folder) carry(e *part.Entry) {
 func (f *Folder) accept(c *cell, plan planning.Plan, at time.Time) {
 	open := len(f.ledger.plans) > 0 && f.current != nil
 	f.accepted = f.accepted.Append(c.p)
-	f.ledger.plans = append(f.ledger.plans, settledPlan{&plan, c.p.Step})
-	f.partial = false
-	f.run.Plan = &plan
-	f.relist(plan.Stages)
-	f.ledger.turn(at, f.current, c.p.Step)
+	f.settle(&plan, at, c.p.Step)
 	if open && f.current == nil {
 		f.toAnswer(c.p.Step)
 	}
+}
+
+// settle makes a plan the authoritative list.
+func (f *Folder) settle(plan *planning.Plan, at time.Time, step int) {
+	f.ledger.plans = append(f.ledger.plans, settledPlan{plan, step})
+	f.partial = false
+	f.run.Plan = plan
+	f.relist(plan.Stages)
+	f.ledger.turn(at, f.current, step)
 }
 
 // guess follows the complete items of a first planner call that still streams.

@@ -156,6 +156,8 @@ func (s *script) line(line string) error {
 	case "settles": // settles ID todos LIST: the output of an open planner call
 		mode, list, _ := strings.Cut(more, " ")
 		s.add(part.Entry{Type: part.ToolOutput, ToolCallID: first, Output: planOutput(mode, list)})
+	case "runtime": // runtime LIST: the runtime closed a step
+		s.add(part.Entry{Type: part.DataPlan, ID: "plan", Data: data(part.PlanData{Plan: planOf("steps", rest), Tool: planning.ByRuntime})})
 	case "refused":
 		id := s.call("advance", `{"evidence":"e"}`)
 		s.add(part.Entry{Type: part.ToolOutput, ToolCallID: id, Output: json.RawMessage(`{"refused":true,"reason":"` + rest + `"}`)})
