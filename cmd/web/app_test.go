@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // testConfig is a config on fresh folders with the rehearsal model at full speed.
-func testConfig(t *testing.T) config {
+func testConfig(t testing.TB) config {
 	t.Helper()
 	dir := t.TempDir()
 	cfg, err := readConfig([]string{"--addr", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--workspace", filepath.Join(dir, "workspace"), "--model", rehearsalName},
@@ -34,7 +34,7 @@ func testConfig(t *testing.T) config {
 	return cfg
 }
 
-func testApp(t *testing.T, cfg config) *app {
+func testApp(t testing.TB, cfg config) *app {
 	t.Helper()
 	a, err := newApp(context.Background(), cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
@@ -53,13 +53,17 @@ func testApp(t *testing.T, cfg config) *app {
 // server is a running product with a client for its API.
 type server struct {
 	*app
-	t   *testing.T
+	t   testing.TB
 	url string
 }
 
-func startServer(t *testing.T, cfg config) *server {
+func startServer(t testing.TB, cfg config) *server {
 	t.Helper()
-	a := testApp(t, cfg)
+	return startServerOf(t, testApp(t, cfg))
+}
+
+func startServerOf(t testing.TB, a *app) *server {
+	t.Helper()
 	s := httptest.NewServer(a.handler())
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
