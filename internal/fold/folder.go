@@ -111,8 +111,14 @@ func (f *Folder) apply(e *part.Entry) {
 // begin begins a part in its region.
 func (f *Folder) begin(e *part.Entry) *cell {
 	c := f.slab.cell()
+	if e.ToolName != "" {
+		c.p.Tool = f.slab.tool()
+	}
 	if !c.p.Begin(f.n+1, e) {
 		return nil
+	}
+	if c.p.Kind != part.KindTool {
+		c.p.Tool = nil
 	}
 	f.n++
 	head := &c.p.Part

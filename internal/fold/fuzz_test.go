@@ -166,8 +166,10 @@ func checkLog(t *testing.T, log []*part.Entry, every int) {
 		if f.Snapshot() != now {
 			t.Fatal("nothing changed, but the snapshot did")
 		}
-		if once := Fold(log[:i+1]); !cmp.Equal(once, now, deep) {
-			t.Fatalf("entry %d: folded at once it differs:\n%s", i, cmp.Diff(once, now, deep))
+		if i%4 == 3 || i == len(log)-1 {
+			if once := Fold(log[:i+1]); !cmp.Equal(once, now, deep) {
+				t.Fatalf("entry %d: folded at once it differs:\n%s", i, cmp.Diff(once, now, deep))
+			}
 		}
 		checkParts(t, now, log[:i+1])
 		if last != nil && last.Terminal() && now != last {

@@ -1,11 +1,14 @@
 package fold
 
+import "stagefold/internal/part"
+
 // slab hands out what every part needs, many from one allocation while a long
 // log is folded at once.
 type slab struct {
 	size  int
 	cells []cell
 	parts []Part
+	tools []part.Tool
 	lazys []lazyVec[*Block]
 }
 
@@ -24,6 +27,19 @@ func (s *slab) cell() *cell {
 	s.cells, s.parts = s.cells[1:], s.parts[1:]
 	c.p = p
 	return c
+}
+
+// tool is a zero Tool; nil where each is allocated on its own.
+func (s *slab) tool() *part.Tool {
+	if s.size < 2 {
+		return nil
+	}
+	if len(s.tools) == 0 {
+		s.tools = make([]part.Tool, s.size)
+	}
+	t := &s.tools[0]
+	s.tools = s.tools[1:]
+	return t
 }
 
 func (s *slab) lazy(wanted bool) *lazyVec[*Block] {

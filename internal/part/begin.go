@@ -6,7 +6,7 @@ import (
 )
 
 // Begin makes the zero p the part that an entry begins as part n of its run;
-// false where the entry begins none. A tool-input-available or -error begins a
+// false where the entry begins none. A zero Tool of p is used for a call. A tool-input-available or -error begins a
 // part only where its call is not known yet, which the caller knows.
 func (p *Part) Begin(n int, e *Entry) bool {
 	switch e.Type {
@@ -16,7 +16,10 @@ func (p *Part) Begin(n int, e *Entry) bool {
 		p.Kind, p.State = KindReasoning, StateStreaming
 	case ToolInputStart, ToolInputAvailable, ToolInputError:
 		p.Kind, p.ID, p.State = KindTool, e.ToolCallID, StateInputStreaming
-		p.Tool = &Tool{CallID: e.ToolCallID, Name: e.ToolName, Dynamic: e.Dynamic}
+		if p.Tool == nil {
+			p.Tool = new(Tool)
+		}
+		p.Tool.CallID, p.Tool.Name, p.Tool.Dynamic = e.ToolCallID, e.ToolName, e.Dynamic
 		if e.Type != ToolInputStart {
 			p.Take(e)
 		}
