@@ -1,11 +1,14 @@
 package anthropic
 
 import (
-	"bytes"
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
 	. "stagefold/internal/agent/fakeprovider"
+	"stagefold/internal/agent/provider"
 )
 
 // answer is a stream and what it says.
@@ -198,36 +201,53 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// same is what every start holds and no decoder reads.
-const same = `"id":"msg_1","type":"message","role":"assistant","model":"fake","content":[],"stop_reason":null,"stop_sequence":null,`
-
-// The result does not depend on how the bytes are cut.
+// The result does not depend on how the bytes are cut: the SDK sees the same
+// frames for every cut in two and for single bytes, and the answer of the latter
+// is right.
 func TestEverySplit(t *testing.T) {
 	for _, a := range answers {
 		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			wire := bytes.ReplaceAll(Wire(a.steps...), []byte(same), nil)
-			splits := [][][]byte{EachByte(wire)}
-			for at := 1; at < len(wire); at++ {
-				splits = append(splits, Split(wire, at))
+			wire := Wire(a.steps...)
+			r := &Replay{Pieces: EachByte(wire)}
+			chunks, err := ask(replay(r), hello())
+			a.check(t, tell(chunks), err)
+			if r.Open() != 0 {
+				t.Error("the answer was not closed")
 			}
-			for _, pieces := range splits {
-				r := &Replay{Pieces: pieces}
-				chunks, err := ask(replay(r), hello())
-				a.check(t, tell(chunks), err)
-				if r.Open() != 0 {
-					t.Fatal("the answer was not closed")
-				}
-				if t.Failed() {
-					t.Fatalf("cut into %d pieces, the first of %d bytes", len(pieces), len(pieces[0]))
+			want := repaired(t, EachByte(wire))
+			for at := range wire {
+				if got := repaired(t, Split(wire, at)); got != want {
+					t.Fatalf("cut at %d the SDK sees\n%s\nbyte by byte\n%s", at, got, want)
 				}
 			}
 		})
 	}
 }
 
+// repaired is what the SDK sees of an answer in pieces, without signs of life,
+// and how it ends.
+func repaired(t *testing.T, pieces [][]byte) string {
+	t.Helper()
+	call, err := provider.NewEndpoint("http://provider.test", "", nil, 0).Begin(t.Context(), rewrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer call.End()
+	req, _ := http.NewRequest(http.MethodPost, "http://provider.test", nil)
+	res, err := call.Do(req, (&Replay{Pieces: pieces}).RoundTrip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return strings.ReplaceAll(string(body), "event: alive\ndata: "+string(alive.Data)+"\n\n", "") + fmt.Sprint(err)
+}
+
 func TestAnswersInPieces(t *testing.T) {
-	for _, a := range answers[:4] {
+	for _, a := range answers {
+		if !strings.Contains(a.name, "letters") && !strings.Contains(a.name, "interleaved") && !strings.Contains(a.name, "think tag in pieces") {
+			continue
+		}
 		t.Run(a.name, func(t *testing.T) {
 			s := Start(t, Play(a.steps...), Play(a.steps...))
 			s.Cut = EachByte

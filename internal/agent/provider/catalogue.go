@@ -14,7 +14,6 @@ import (
 type Info struct {
 	ContextWindow int64 // tokens
 	MaxOutput     int64 // tokens
-	Reasons       bool
 	price         price
 }
 
@@ -33,7 +32,7 @@ var catalogue = sync.OnceValue(func() map[string]Info {
 		for _, m := range p.Models {
 			id := string(p.ID) + "/" + m.ID
 			known[id] = Info{
-				ContextWindow: m.ContextWindow, MaxOutput: m.DefaultMaxTokens, Reasons: m.CanReason, price: priceOf(m),
+				ContextWindow: m.ContextWindow, MaxOutput: m.DefaultMaxTokens, price: priceOf(m),
 			}
 			if bare := dated.ReplaceAllString(id, ""); bare != id {
 				if _, has := known[bare]; !has {

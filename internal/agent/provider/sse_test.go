@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -10,8 +11,6 @@ import (
 	"testing/iotest"
 	"testing/synctest"
 	"time"
-
-	"context"
 )
 
 // parse is what the parser makes of the pieces, one line a frame.
