@@ -99,7 +99,7 @@ func TestNoConnection(t *testing.T) {
 	}
 	address := l.Addr().String()
 	l.Close()
-	m := New(Options{BaseURL: "http://sk-user:pw-2277@" + address + "?key=qk-5511", APIKey: "sk-test-7Qzz9", HTTPClient: client(t)})
+	m := New(Options{BaseURL: "http://sk-user-name-1:pw-2277@" + address + "?key=qk-5511", APIKey: "sk-test-7Qzz9", HTTPClient: client(t)})
 	_, err = ask(m, hello())
 	want := "connect, retryable: no connection to the provider at http://" + address + ": "
 	if got := describe(err); !strings.HasPrefix(got, want) || !strings.Contains(got, "refused") {

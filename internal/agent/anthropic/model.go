@@ -17,7 +17,7 @@ import (
 
 // Options configure the adapter.
 type Options struct {
-	BaseURL string // without /v1; "" is Anthropic's own. User info and query are sent along and never shown
+	BaseURL string // without /v1, which is taken off; "" is Anthropic's own. User info and query are sent along and never shown
 	APIKey  string
 	// HTTPClient is used for every request, without redirects; nil for one of its own.
 	HTTPClient *http.Client
@@ -51,12 +51,13 @@ func New(o Options) agent.Model {
 		o.BaseURL = provider.AnthropicBase
 	}
 	e := provider.NewEndpoint(o.BaseURL, o.APIKey, o.HTTPClient, o.Silence)
+	e.Base = provider.WithoutVersion(e.Base)
 	options := []option.RequestOption{
 		option.WithBaseURL(e.Base), option.WithHTTPClient(e.Client), option.WithMaxRetries(0),
 	}
 	if o.APIKey != "" {
 		options = append(options, option.WithAPIKey(o.APIKey))
-		if o.BaseURL != provider.AnthropicBase { // others know only the older header
+		if !e.Is(provider.AnthropicBase) { // others know only the older header
 			options = append(options, option.WithHeader("X-Api-Key", o.APIKey))
 		}
 	}

@@ -261,6 +261,13 @@ func TestAnswerAndNextRequest(t *testing.T) {
 	}
 }
 
+func TestBaseAddressWithVersion(t *testing.T) {
+	s := Start(t, Play(AEnd("end_turn")))
+	if _, err := ask(New(Options{BaseURL: s.Anthropic() + "/v1/", APIKey: "k", HTTPClient: client(t)}), hello()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestKeyIsSent(t *testing.T) {
 	s := Start(t, Play(AEnd("end_turn")))
 	if _, err := ask(connect(t, s), hello()); err != nil {

@@ -48,6 +48,7 @@ func TestFailedAnswers(t *testing.T) {
 		{"401", Reply(401, json, `{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}`), "auth: Incorrect API key provided (invalid_api_key)", 0},
 		{"403 without words", Reply(403, json, ``), "auth: the provider answered 403 Forbidden (403)", 0},
 		{"404", Reply(404, json, `{"error":{"message":"The model does not exist","code":"model_not_found"}}`), "request: The model does not exist (model_not_found)", 0},
+		{"404 of another server", Reply(404, "text/plain", "404 page not found"), "request: the provider answered 404 Not Found; check the base address: 404 page not found (404)", 0},
 		{"408", Reply(408, json, `{}`), "server, retryable: the provider answered 408 Request Timeout (408)", 0},
 		{"409", Reply(409, json, `{"error":"busy"}`), "server, retryable: busy (409)", 0},
 		{"413", Reply(413, "text/plain", `too big`), "context: the provider answered 413 Request Entity Too Large: too big (413)", 0},
@@ -118,7 +119,7 @@ func TestNoConnection(t *testing.T) {
 	}
 	address := l.Addr().String()
 	l.Close()
-	m := New(Options{BaseURL: "http://sk-user:pw-2277@" + address + "/v1?key=qk-5511", APIKey: "sk-test-7Qzz9", HTTPClient: client(t)})
+	m := New(Options{BaseURL: "http://sk-user-name-1:pw-2277@" + address + "/v1?key=qk-5511", APIKey: "sk-test-7Qzz9", HTTPClient: client(t)})
 	_, err = ask(m, hello())
 	want := "connect, retryable: no connection to the provider at http://" + address + "/v1: "
 	if got := describe(err); !strings.HasPrefix(got, want) || !strings.Contains(got, "refused") {
@@ -191,6 +192,17 @@ func TestSilence(t *testing.T) {
 		}
 		s.Idle()
 	}
+}
+
+// A server that neither says DONE nor closes does not hold an answer back.
+func TestSilenceAfterTheFinishReason(t *testing.T) {
+	s := Start(t, Play(T("Done."), F("stop"), Hold(nil)))
+	m := New(Options{BaseURL: s.OpenAI(), HTTPClient: client(t), Silence: 50 * time.Millisecond})
+	chunks, err := ask(m, hello())
+	if got, want := tell(chunks), "text \"Done.\"\nfinish stop in=0 out=0"; got != want || err != nil {
+		t.Errorf("answer %s, %v", got, err)
+	}
+	s.Idle()
 }
 
 func TestSilenceBeforeTheHead(t *testing.T) {

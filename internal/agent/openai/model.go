@@ -58,7 +58,7 @@ func New(o Options) agent.Model {
 	}
 	return &model{
 		endpoint: e, chat: openai.NewChatCompletionService(options...),
-		official: o.BaseURL == provider.OpenAIBase, outputLimit: o.OutputLimit,
+		official: e.Is(provider.OpenAIBase), outputLimit: o.OutputLimit,
 	}
 }
 

@@ -42,6 +42,13 @@ func NewEndpoint(base, key string, client *http.Client, silence time.Duration) *
 	return e
 }
 
+// Is reports whether the endpoint stands on the host of another base address.
+func (e *Endpoint) Is(base string) bool {
+	own, err := url.Parse(e.Base)
+	other, err2 := url.Parse(base)
+	return err == nil && err2 == nil && own.Host != "" && own.Host == other.Host
+}
+
 func withoutRedirects(client *http.Client) *http.Client {
 	if client == nil {
 		client = &http.Client{Transport: sharedTransport}

@@ -100,7 +100,7 @@ func models(ctx context.Context, provider, base, key string, client *http.Client
 		query[name] = values
 	}
 	if provider == "anthropic" {
-		address = strings.TrimSuffix(e.Base, "/") + "/v1/models"
+		address = WithoutVersion(e.Base) + "/v1/models"
 		query.Set("limit", "1000")
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -130,7 +130,12 @@ func models(ctx context.Context, provider, base, key string, client *http.Client
 	if err != nil {
 		return nil, err
 	}
-	return readList(provider, base == OpenAIBase, body)
+	return readList(provider, e.Is(OpenAIBase), body)
+}
+
+// WithoutVersion is an Anthropic base address without the /v1 that its SDK adds.
+func WithoutVersion(base string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(base, "/"), "/v1")
 }
 
 // listed is one model of a list; servers name the same things differently.
@@ -177,15 +182,12 @@ var (
 // knownModels are the names that the catalogue knows for an address: the
 // provider's own, or a known host's.
 func knownModels(provider, base string) []Found {
-	host := ""
-	if u, err := url.Parse(base); err == nil && base != OpenAIBase && base != AnthropicBase {
-		host = u.Hostname()
-	}
+	at := &Endpoint{Base: SafeURL(base)}
+	official := at.Is(OpenAIBase) || at.Is(AnthropicBase)
 	var found []Found
 	for _, p := range embedded.GetAll() {
-		u, err := url.Parse(p.APIEndpoint)
-		own := host == "" && string(p.ID) == provider
-		if !own && (host == "" || err != nil || u.Hostname() != host) {
+		own := official && string(p.ID) == provider
+		if !own && (official || !at.Is(p.APIEndpoint)) {
 			continue
 		}
 		for _, m := range p.Models {

@@ -35,7 +35,7 @@ func failedStatus(res *http.Response, body []byte) *agent.ProviderError {
 	r := readReport(body)
 	if r.message == "" {
 		r.message = fmt.Sprintf("the provider answered %d %s", res.StatusCode, http.StatusText(res.StatusCode))
-		if res.StatusCode < 400 {
+		if res.StatusCode < 400 || res.StatusCode == http.StatusNotFound {
 			r.message += "; check the base address"
 		}
 		if text := oneLine(string(body)); text != "" && !strings.HasPrefix(text, "<") && !json.Valid(body) {

@@ -17,6 +17,9 @@ const masked = "***"
 // ones would mask ordinary words.
 const shortestSecret = 4
 
+// longName is the length from which a user name beside a password counts as one.
+const longName = 12
+
 // Mask hides known secrets in texts. The zero value hides none.
 type Mask struct {
 	replace *strings.Replacer
@@ -29,8 +32,10 @@ func NewMask(key, base string) Mask {
 	if u, err := url.Parse(base); err == nil {
 		if u.User != nil {
 			password, _ := u.User.Password()
-			secrets = append(secrets, u.User.Username(), password,
-				base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
+			secrets = append(secrets, password, base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
+			if name := u.User.Username(); password == "" || len(name) >= longName {
+				secrets = append(secrets, name) // a key, not a name
+			}
 		}
 		for _, values := range u.Query() {
 			secrets = append(secrets, values...)

@@ -13,7 +13,7 @@ func TestMask(t *testing.T) {
 		`in JSON sk-test/7Q\"zz9`:        "in JSON ***",
 		"in a query sk-test%2F7Q%22zz9":  "in a query ***",
 		"qk/5511 and qk%2F5511":          "*** and ***",
-		"user:p ss+w@host":               "***:***@host",
+		"user:p ss+w@host":               "user:***@host",
 		"p%20ss+w or p+ss%2Bw":           "*** or ***",
 		"Basic dXNlcjpwIHNzK3c=":         "Basic ***",
 		"v=1&mode=on":                    "v=1&mode=on",
@@ -27,6 +27,23 @@ func TestMask(t *testing.T) {
 		if got := empty.Text("abc http://localhost/v1"); got != "abc http://localhost/v1" {
 			t.Errorf("%q", got)
 		}
+	}
+}
+
+// A user name is a secret where it stands for a key.
+func TestMaskUserName(t *testing.T) {
+	for base, want := range map[string]string{
+		"http://name@h":              "***",
+		"http://name:@h":             "***",
+		"http://name:pass@h":         "name",
+		"http://sk-long-name:pass@h": "name",
+	} {
+		if got := NewMask("", base).Text("name"); got != want {
+			t.Errorf("%s: %q, want %q", base, got, want)
+		}
+	}
+	if got := NewMask("", "http://sk-long-name:pass@h").Text("sk-long-name"); got != "***" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -30,7 +30,6 @@ type frames struct {
 	ready   []Frame
 	seen    bool   // a frame with data came
 	stray   []byte // lines that are no field, at most strayCap bytes
-	size    int    // bytes of the unfinished frame
 }
 
 // strayCap bounds the kept text of a body that is no event stream.
@@ -49,16 +48,14 @@ func (f *frames) push(b []byte) error {
 		end := bytes.IndexAny(b, "\r\n")
 		if end < 0 {
 			f.line = append(f.line, b...)
-			f.size += len(b)
 			break
 		}
 		f.line = append(f.line, b[:end]...)
-		f.size += end
 		f.skipLF = b[end] == '\r'
 		b = b[end+1:]
 		f.endLine()
 	}
-	if f.size > maxFrame {
+	if len(f.line)+len(f.data) > maxFrame {
 		return errFrameTooLong
 	}
 	return nil
@@ -112,5 +109,5 @@ func (f *frames) endFrame() {
 		f.seen = true
 		f.ready = append(f.ready, Frame{Event: f.event, Data: bytes.Clone(f.data)})
 	}
-	f.event, f.data, f.hasData, f.size = "", f.data[:0], false, 0
+	f.event, f.data, f.hasData = "", f.data[:0], false
 }
