@@ -31,6 +31,9 @@ type Server struct {
 	URL string
 	// Repeat plays the last script again when there is no further one.
 	Repeat bool
+	// Choose, if set, finds a call's script in place of the order. It must not
+	// call the server.
+	Choose func(Request) Script
 	// Cut, if set, cuts each frame; every piece is flushed by itself.
 	Cut func([]byte) [][]byte
 	// CRLF ends the lines of a stream with CR LF, cut between the two.
@@ -174,6 +177,9 @@ func (s *Server) begin(r Request, refused string) (Script, bool) {
 	if refused != "" {
 		s.refused = append(s.refused, refused)
 		return Script{}, false
+	}
+	if s.Choose != nil {
+		return s.Choose(r), true
 	}
 	n := len(s.calls) - len(s.refused) - 1
 	if n >= len(s.scripts) && s.Repeat {
