@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"stagefold/internal/fold"
-	"stagefold/internal/part"
 	"stagefold/views"
 )
 
@@ -15,6 +14,7 @@ import (
 type base struct {
 	run    string
 	snap   *fold.Snapshot
+	past   *past // where snap is not one of the view's own
 	chrome *chrome
 }
 
@@ -26,7 +26,9 @@ func (v *view) between(from base, to *state) (*patches, error) {
 	switch {
 	case from.run == to.run && from.snap == to.snap:
 	case from.run == to.run && begun(from.snap):
-		p.changes(v.runView(from.snap), v.runView(to.snap))
+		if err := v.within(p, from, to.snap); err != nil {
+			return nil, err
+		}
 	case from.run == to.run || from.run == "" || at < 0:
 		p.forget = from.run == "" || at < 0
 		if begun(to.snap) {
@@ -66,15 +68,29 @@ func (v *view) finish(p *patches, from base) error {
 		return nil
 	}
 	end, err := v.whole(from.run)
-	if err != nil {
-		return err
-	}
 	switch {
+	case err != nil:
+		return err
 	case begun(from.snap):
-		p.changes(v.runView(from.snap), v.runView(end))
+		return v.within(p, from, end)
 	case begun(end):
 		p.article(v.runView(end))
 	}
+	return nil
+}
+
+// within is the way inside one run. Snapshots of two folders share nothing, and
+// everything would be a change: a page from elsewhere is compared with what its
+// own folder makes of the log.
+func (v *view) within(p *patches, from base, now *fold.Snapshot) error {
+	was := from.snap
+	if from.past != nil {
+		var err error
+		if was, now, err = from.past.span(v, now.Seq); err != nil {
+			return err
+		}
+	}
+	p.changes(v.runView(was), v.runView(now))
 	return nil
 }
 
@@ -157,8 +173,9 @@ func (v *view) at(ctx context.Context, c Cursor) (base, error) {
 			return base{run: c.RunID, snap: seen.snap}, nil
 		}
 	}
-	snap, err := v.past.at(c, func() ([]*part.Entry, error) { return v.hub.cfg.Entries(ctx, c.RunID, 0) })
-	return base{run: c.RunID, snap: snap}, err
+	past := v.pasts.at(c)
+	snap, _, err := past.span(v, c.Seq)
+	return base{run: c.RunID, snap: snap, past: past}, err
 }
 
 // reached: the view's state is not behind the cursor.
@@ -178,39 +195,4 @@ func (v *view) states() []*state {
 		states = append(states, f.after)
 	}
 	return states
-}
-
-// snapshots keeps some folds of a run up to a cursor: many pages come back at
-// once when a server starts again.
-type snapshots struct {
-	mu   sync.Mutex
-	kept map[Cursor]*fold.Snapshot
-}
-
-// maxPast bounds the kept snapshots of a view.
-const maxPast = 16
-
-func (s *snapshots) at(c Cursor, log func() ([]*part.Entry, error)) (*fold.Snapshot, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if snap := s.kept[c]; snap != nil {
-		return snap, nil
-	}
-	entries, err := log()
-	if err != nil {
-		return nil, err
-	}
-	end := slices.IndexFunc(entries, func(e *part.Entry) bool { return e.Seq > c.Seq })
-	if end >= 0 {
-		entries = entries[:end]
-	}
-	snap := named(fold.Fold(entries), c.RunID)
-	if len(s.kept) >= maxPast {
-		clear(s.kept)
-	}
-	if s.kept == nil {
-		s.kept = map[Cursor]*fold.Snapshot{}
-	}
-	s.kept[c] = snap
-	return snap, nil
 }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"stagefold/internal/fold"
@@ -16,6 +17,9 @@ type state struct {
 	chat   views.ChatState
 	chrome *chrome
 }
+
+// base is the state as what a page shows.
+func (s *state) base() base { return base{run: s.run, snap: s.snap, chrome: s.chrome} }
 
 // begun: the run's log has its first entry, and the page its article.
 func begun(s *fold.Snapshot) bool { return s != nil && s.Seq > 0 }
@@ -44,12 +48,20 @@ func (f *follower) apply(entries []*part.Entry) bool {
 
 // read folds what the log has behind what is folded.
 func (f *follower) read(ctx context.Context, cfg Config) error {
+	return f.readTo(ctx, cfg, math.MaxInt64)
+}
+
+// readTo is read up to a seq.
+func (f *follower) readTo(ctx context.Context, cfg Config, seq int64) error {
+	if f.seq >= seq {
+		return nil
+	}
 	entries, err := cfg.Entries(ctx, f.run, f.seq)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if e.Seq > f.seq {
+		if e.Seq > f.seq && e.Seq <= seq {
 			f.folder.Apply(e)
 			f.seq = e.Seq
 		}
@@ -132,7 +144,7 @@ func (v *view) look(p pending) (sent bool, err error) {
 func (v *view) show(last, next *state) (sent bool, err error) {
 	var events []byte
 	if last != nil {
-		p, err := v.between(base{last.run, last.snap, last.chrome}, next)
+		p, err := v.between(last.base(), next)
 		if err != nil {
 			return false, err
 		}

@@ -22,7 +22,7 @@ type view struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	window atomic.Pointer[window]
-	past   snapshots
+	pasts  pasts
 	follow follower // the loop's own
 	shared sharedDeflater
 
@@ -110,11 +110,11 @@ func (v *view) await(ctx context.Context, ticket int) error {
 		v.mu.Lock()
 		looks, looked := v.looks, v.looked
 		v.mu.Unlock()
-		if looks >= ticket {
-			return nil
-		}
 		if err := v.window.Load().err; err != nil {
 			return err
+		}
+		if looks >= ticket {
+			return nil
 		}
 		select {
 		case <-looked:

@@ -57,7 +57,7 @@ func (v *Viewer) join(w *window) (Frame, error) {
 		return Frame{}, err
 	}
 	v.joined, v.inEpoch, v.n = true, false, w.last
-	v.base = base{w.state.run, w.state.snap, w.state.chrome}
+	v.base = w.state.base()
 	return Frame{Plain: j.plain, Deflate: j.deflate}, nil
 }
 
@@ -73,7 +73,7 @@ func (v *Viewer) take(frames []*frame) []Frame {
 	}
 	last := frames[len(frames)-1]
 	v.n = last.n
-	v.base = base{last.after.run, last.after.snap, last.after.chrome}
+	v.base = last.after.base()
 	return out
 }
 
