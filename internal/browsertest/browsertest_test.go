@@ -1,8 +1,10 @@
 package browsertest
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 )
 
@@ -30,5 +32,24 @@ func TestTabSeesThePageAndItsErrors(t *testing.T) {
 	tab.Viewport(320, 600)
 	if got := Eval[int](tab, "innerWidth"); got != 320 {
 		t.Errorf("width %d, want 320", got)
+	}
+}
+
+func TestTabWithoutScripts(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Write([]byte(`<!doctype html><title>plain</title><script>document.title = 'scripted'</script><noscript>no script</noscript><img src="/x.png" alt="">`))
+	}))
+	defer srv.Close()
+	tab := Start(t).Tab(t)
+	requests := tab.Requests()
+	tab.NoScript()
+	tab.Goto(srv.URL)
+	tab.Wait("document.title === 'plain' && document.body.innerText.includes('no script')")
+	if got := requests(); !slices.Contains(got, srv.URL+"/x.png") {
+		t.Errorf("requests %q, the picture is not among them", got)
+	}
+	if pdf := tab.Print(); !bytes.HasPrefix(pdf, []byte("%PDF-")) {
+		t.Errorf("printed %.20q", pdf)
 	}
 }
