@@ -59,16 +59,17 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (_ *app, err erro
 	if a.db, err = store.Open(ctx, store.Options{Dir: cfg.data, URL: cfg.databaseURL, Now: now, NewID: newID, Logger: log, Committed: a.committed}); err != nil {
 		return nil, err
 	}
-	if a.bus, err = bus.Open(ctx, bus.Options{URL: cfg.natsURL, Instance: newID(), Logger: log}); err != nil {
+	if a.bus, err = bus.Open(ctx, bus.Options{URL: cfg.natsURL, Instance: newID(), Logger: log, AckWait: cfg.ackWait}); err != nil {
 		return nil, err
 	}
 	if err = a.bus.OnWake(a.wokenByOthers); err != nil {
 		return nil, err
 	}
-	a.disp = &dispatcher{db: a.db, bus: a.bus, runs: a.runs, models: a.models, tools: a.work.Tools(), hub: a.hub, cfg: cfg, log: log}
+	a.disp = newDispatcher(a)
 	a.background.Go(func() { a.bus.Reconcile(ctx, a.disp.open) })
 	a.background.Go(func() { a.bus.Work(ctx, maxLive, a.disp.handle) })
 	a.background.Go(func() { a.look(ctx) })
+	a.background.Go(func() { a.disp.catchUp(ctx) })
 	return a, nil
 }
 
@@ -76,6 +77,9 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (_ *app, err erro
 // instances are told.
 func (a *app) committed(c store.Committed) {
 	a.hub.Wake(c.ChatID, live.Wake{RunID: c.RunID, Entries: c.Entries})
+	if c.State == part.Waits && a.disp != nil {
+		a.disp.lookForLetters()
+	}
 	if a.cfg.natsURL == "" || a.disp == nil {
 		return // embedded: there is no other instance
 	}
@@ -90,16 +94,13 @@ func (a *app) wokenByOthers(w bus.Wake) {
 	a.hub.Wake(w.ChatID, live.Wake{RunID: w.RunID, Entries: w.Entries, Chrome: w.Chrome})
 }
 
-// lookEvery is how soon a viewer sees what a lost wake did not tell.
-const lookEvery = 2 * time.Second
-
 // look lets every viewed chat look at the database, so that a wake that was
 // lost (NATS away) is made good.
 func (a *app) look(ctx context.Context) {
 	if a.cfg.natsURL == "" {
 		return // embedded: wakes are calls, none is lost
 	}
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(a.cfg.lookEvery)
 	defer tick.Stop()
 	for {
 		select {

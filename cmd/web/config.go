@@ -42,13 +42,18 @@ type config struct {
 	datastarJS   string // --datastar-js FILE
 	databaseURL  string // "" = SQLite in the data folder
 	natsURL      string // "" = embedded
+
+	// These have no flag; only tests change them.
+	takeTimeout time.Duration // how long a viewer may take no bytes before it is cut; it reconnects by itself
+	lookEvery   time.Duration // how soon what a lost wake or letter did not tell is made good
+	ackWait     time.Duration // how long a silent worker keeps its runs; 0 is the bus's own
 }
 
 // errHelp: --help was printed; nothing is wrong.
 var errHelp = errors.New("help asked for")
 
 func readConfig(args []string, env func(string) string, out io.Writer) (config, error) {
-	var c config
+	c := config{takeTimeout: 15 * time.Second, lookEvery: 2 * time.Second}
 	fs := flag.NewFlagSet("stagefold", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	or := func(name, fallback string) string {

@@ -32,6 +32,12 @@ type dispatcher struct {
 	hub    *live.Hub
 	cfg    config
 	log    *slog.Logger
+
+	letters *letters
+}
+
+func newDispatcher(a *app) *dispatcher {
+	return &dispatcher{db: a.db, bus: a.bus, runs: a.runs, models: a.models, tools: a.work.Tools(), hub: a.hub, cfg: a.cfg, log: a.log, letters: newLetters()}
 }
 
 // launch puts a queued run into the job queue. If that fails now, reconciling
@@ -115,6 +121,8 @@ func (d *dispatcher) run(ctx context.Context, job agent.Job, runLog *store.RunLo
 		d.log.Warn("letters do not reach the run", slog.String("run", run.ID), slog.Any("err", err))
 	}
 	defer d.bus.Release(run.ID)
+	d.letters.begin(run.ID)
+	defer d.letters.end(run.ID)
 	ended := make(chan agent.Outcome, 1)
 	if err := d.runs.Start(job, logOf{runLog}, func(o agent.Outcome) { ended <- o }); err != nil {
 		return bus.HandOver, err
@@ -128,31 +136,10 @@ func (d *dispatcher) run(ctx context.Context, job agent.Job, runLog *store.RunLo
 		return bus.Done, nil
 	case errors.Is(o.Err, agent.ErrShutdown):
 		return bus.HandOver, o.Err
+	case errors.Is(o.Err, agent.ErrFenced):
+		return bus.Lost, o.Err
 	}
 	return bus.Later, o.Err
-}
-
-// deliver hands a letter to the run, if it is live here.
-func (d *dispatcher) deliver(runID string, l bus.Letter) bool {
-	switch l.Kind {
-	case "stop":
-		return d.runs.Stop(runID)
-	case "answer":
-		return d.runs.Answer(runID, agent.Answer{MessageID: l.MessageID, ToolCallID: l.ToolCallID, Text: l.Text}) == nil
-	}
-	return false
-}
-
-// tell hands a letter to the run here or to its owner elsewhere.
-func (d *dispatcher) tell(ctx context.Context, runID string, l bus.Letter) bool {
-	if d.deliver(runID, l) {
-		return true
-	}
-	ok, err := d.bus.Tell(ctx, runID, l)
-	if err != nil {
-		d.log.Warn("letter was not delivered", slog.String("run", runID), slog.Any("err", err))
-	}
-	return ok
 }
 
 // giveUp ends a run whose workers died again and again.

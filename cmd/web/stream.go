@@ -12,10 +12,6 @@ import (
 	"stagefold/internal/live"
 )
 
-// takeTimeout is how long a viewer may take no bytes before it is cut; it
-// reconnects by itself.
-const takeTimeout = 15 * time.Second
-
 // openStream is the one place that begins a server-sent event stream: headers
 // first, then Echo's response is committed, then the first flush.
 func openStream(c echo.Context, gzip bool) *http.ResponseController {
@@ -54,7 +50,7 @@ func (a *app) chatStream(c echo.Context) error {
 	gzip := acceptsGzip(c.Request())
 	rc := openStream(c, gzip)
 	if gzip {
-		if err := writeAll(c, rc, live.GzipHeader); err != nil {
+		if err := a.writeAll(c, rc, live.GzipHeader); err != nil {
 			return nil
 		}
 	}
@@ -62,7 +58,7 @@ func (a *app) chatStream(c echo.Context) error {
 		frames, err := viewer.Next(ctx)
 		if err != nil {
 			if gzip && ctx.Err() == nil {
-				_ = writeAll(c, rc, viewer.GzipTrailer())
+				_ = a.writeAll(c, rc, viewer.GzipTrailer())
 			}
 			return nil
 		}
@@ -71,7 +67,7 @@ func (a *app) chatStream(c echo.Context) error {
 			if gzip {
 				bytes = f.Deflate
 			}
-			if err := writeAll(c, rc, bytes); err != nil {
+			if err := a.writeAll(c, rc, bytes); err != nil {
 				return nil
 			}
 		}
@@ -80,8 +76,8 @@ func (a *app) chatStream(c echo.Context) error {
 
 // writeAll writes and flushes within takeTimeout; an error means that the viewer
 // is gone or frozen.
-func writeAll(c echo.Context, rc *http.ResponseController, b []byte) error {
-	if err := rc.SetWriteDeadline(time.Now().Add(takeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+func (a *app) writeAll(c echo.Context, rc *http.ResponseController, b []byte) error {
+	if err := rc.SetWriteDeadline(time.Now().Add(a.cfg.takeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	if _, err := c.Response().Write(b); err != nil {

@@ -377,3 +377,30 @@ func storeRun(t *testing.T, db *store.DB, i int) error {
 		&part.Entry{Type: part.TextEnd, Step: 1, ID: "text-1"}, &part.Entry{Type: part.FinishStep, Step: 1, FinishReason: part.ReasonStop},
 		&part.Entry{Type: part.Finish, Step: 1, State: part.Finished, FinishReason: part.ReasonStop})
 }
+
+// storeAnswer is what an instance does for a message while the owner is dead.
+func storeAnswer(t *testing.T, dir, chat, text string) {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Options{Dir: dir, Now: now, NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	r, err := db.PostMessage(t.Context(), store.Post{ChatID: chat, MessageID: "m2", Text: text, NewRunID: newID()})
+	if err != nil || r.State != "answered" {
+		t.Fatalf("stored as %+v, %v", r, err)
+	}
+}
+
+// requestStop is what an instance does for a stop while the owner is dead.
+func requestStop(t *testing.T, dir, runID string) {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Options{Dir: dir, Now: now, NewID: newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.RequestStop(t.Context(), runID); err != nil {
+		t.Fatal(err)
+	}
+}

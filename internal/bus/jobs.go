@@ -26,6 +26,8 @@ const (
 	Done Verdict = iota
 	// Later: not now; the job comes again in a moment.
 	Later
+	// Lost: another worker has the run; this one says nothing more of the job.
+	Lost
 	// HandOver: this worker ends; the job goes to another one at once.
 	HandOver
 )
