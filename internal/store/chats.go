@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +13,9 @@ import (
 	"stagefold/internal/part"
 	"stagefold/internal/planning"
 )
+
+// pageSize is a page of a list where the caller names none.
+const pageSize = 50
 
 // Chat is a conversation and its settings. Plan is the open plan it owns.
 type Chat struct {
@@ -30,10 +32,11 @@ type Chat struct {
 	LastRunID    string
 }
 
-const chatColumns = `chats.*,
-  COALESCE((SELECT id FROM runs r WHERE r.chat_id = chats.id AND r.parent_run_id = '' ORDER BY r.created_at DESC, r.id DESC LIMIT 1), '') AS last_run_id,
-  COALESCE((SELECT state FROM runs r WHERE r.chat_id = chats.id AND r.parent_run_id = '' ORDER BY r.created_at DESC, r.id DESC LIMIT 1), '') AS last_run_state,
-  COALESCE((SELECT debt FROM runs r WHERE r.chat_id = chats.id AND r.parent_run_id = '' ORDER BY r.created_at DESC, r.id DESC LIMIT 1), '') AS last_run_debt`
+// chatsQuery reads chats with their newest root run.
+func (d *DB) chatsQuery(ctx context.Context) *gorm.DB {
+	return d.read.WithContext(ctx).Table("chats").Select("chats.*, last.id AS last_run_id, last.state AS last_run_state, last.debt AS last_run_debt").
+		Joins("LEFT JOIN runs last ON last.position = (SELECT MAX(position) FROM runs WHERE chat_id = chats.id AND parent_run_id = '')")
+}
 
 // CreateChat stores a chat; an empty ID is filled. The error is ErrConflict
 // where the id is taken.
@@ -41,10 +44,15 @@ func (d *DB) CreateChat(ctx context.Context, c Chat) (Chat, error) {
 	if c.ID == "" {
 		c.ID = d.o.NewID()
 	}
-	c.CreatedAt = d.o.Now()
+	c.CreatedAt = d.now()
 	c.UpdatedAt = c.CreatedAt
-	row := rowOfChat(c)
-	err := d.write.WithContext(ctx).Omit("last_run_id", "last_run_state", "last_run_debt").Create(&row).Error
+	row, err := rowOfChat(c)
+	if err != nil {
+		return c, err
+	}
+	err = d.tx(ctx, func(tx *gorm.DB) error {
+		return tx.Omit("last_run_id", "last_run_state", "last_run_debt").Create(&row).Error
+	})
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
 		return c, ErrConflict
 	}
@@ -54,16 +62,19 @@ func (d *DB) CreateChat(ctx context.Context, c Chat) (Chat, error) {
 // Chat reads one chat.
 func (d *DB) Chat(ctx context.Context, id string) (Chat, error) {
 	var row chatRow
-	err := d.read.WithContext(ctx).Table("chats").Select(chatColumns).Where("chats.id = ?", id).Take(&row).Error
+	err := d.chatsQuery(ctx).Where("chats.id = ?", text(id)).Take(&row).Error
 	return row.chat(), wrap("read chat", err)
 }
 
 // Chats reads a page of chats, the last changed first, and the cursor of the
 // next page ("" at the end).
 func (d *DB) Chats(ctx context.Context, cursor string, limit int) ([]Chat, string, error) {
-	q := d.read.WithContext(ctx).Table("chats").Select(chatColumns).Order("updated_at DESC, id DESC").Limit(limit + 1)
-	if t, id, ok := splitCursor(cursor); ok {
-		q = q.Where("(updated_at < ? OR (updated_at = ? AND id < ?))", t, t, id)
+	if limit <= 0 {
+		limit = pageSize
+	}
+	q := d.chatsQuery(ctx).Order("chats.updated_at DESC, chats.id DESC").Limit(limit + 1)
+	if at, id, ok := splitCursor(cursor); ok {
+		q = q.Where("(chats.updated_at, chats.id) < (?, ?)", at, text(id))
 	}
 	var rows []chatRow
 	if err := q.Find(&rows).Error; err != nil {
@@ -72,17 +83,26 @@ func (d *DB) Chats(ctx context.Context, cursor string, limit int) ([]Chat, strin
 	next := ""
 	if len(rows) > limit {
 		rows = rows[:limit]
-		last := rows[limit-1]
-		next = joinCursor(last.UpdatedAt, last.ID)
+		next = joinCursor(rows[limit-1].UpdatedAt, rows[limit-1].ID)
 	}
-	var list []Chat
-	for _, r := range rows {
-		list = append(list, r.chat())
+	list := make([]Chat, len(rows))
+	for i, r := range rows {
+		list[i] = r.chat()
 	}
 	return list, next, nil
 }
 
-// UpdateChat changes title, mode, model and permissions.
+// A cursor is the place of a page's last chat.
+func joinCursor(at int64, id string) string { return strconv.FormatInt(at, 10) + "." + id }
+
+func splitCursor(cursor string) (at int64, id string, ok bool) {
+	a, id, found := strings.Cut(cursor, ".")
+	at, err := strconv.ParseInt(a, 10, 64)
+	return at, id, found && err == nil
+}
+
+// UpdateChat changes title, mode, model and permissions; other changes are not
+// stored. Change may be called twice.
 func (d *DB) UpdateChat(ctx context.Context, id string, change func(*Chat)) error {
 	return d.tx(ctx, func(tx *gorm.DB) error {
 		row, err := d.lockChat(tx, id)
@@ -91,8 +111,16 @@ func (d *DB) UpdateChat(ctx context.Context, id string, change func(*Chat)) erro
 		}
 		c := row.chat()
 		change(&c)
-		set := rowOfChat(c)
-		return wrap("update chat", tx.Table("chats").Where("id = ?", id).Updates(map[string]any{"title": set.Title, "planning_mode": set.PlanningMode,
+		set, err := rowOfChat(c)
+		if err != nil {
+			return err
+		}
+		if set.Title != row.Title {
+			if err := d.retitle(tx, row.ID, set.Title); err != nil {
+				return err
+			}
+		}
+		return wrap("update chat", tx.Table("chats").Where("id = ?", row.ID).Updates(map[string]any{"title": set.Title, "planning_mode": set.PlanningMode,
 			"model": set.Model, "approve_all": set.ApproveAll, "allowed": set.Allowed}).Error)
 	})
 }
@@ -101,22 +129,23 @@ func (d *DB) UpdateChat(ctx context.Context, id string, change func(*Chat)) erro
 // lives.
 func (d *DB) DeleteChat(ctx context.Context, id string) error {
 	return d.tx(ctx, func(tx *gorm.DB) error {
-		if _, err := d.lockChat(tx, id); err != nil {
+		row, err := d.lockChat(tx, id)
+		if err != nil {
 			return err
 		}
 		var live int64
-		if err := tx.Table("runs").Where("chat_id = ? AND state IN ?", id, openStates).Count(&live).Error; err != nil {
+		if err := tx.Table("runs").Where("chat_id = ? AND state IN ?", row.ID, openStates).Count(&live).Error; err != nil {
 			return wrap("count live runs", err)
 		}
 		if live > 0 {
 			return ErrBusy
 		}
-		if !d.postgres {
-			if err := tx.Exec("DELETE FROM search WHERE run_id IN (SELECT id FROM runs WHERE chat_id = ?)", id).Error; err != nil {
-				return wrap("delete search rows", err)
+		if !d.postgres { // a virtual table has no foreign keys
+			if err := tx.Exec("DELETE FROM search WHERE docid IN (SELECT position FROM runs WHERE chat_id = ?)", row.ID).Error; err != nil {
+				return wrap("delete from index", err)
 			}
 		}
-		return wrap("delete chat", tx.Exec("DELETE FROM chats WHERE id = ?", id).Error)
+		return wrap("delete chat", tx.Exec("DELETE FROM chats WHERE id = ?", row.ID).Error)
 	})
 }
 
@@ -128,29 +157,11 @@ func (d *DB) lockChat(tx *gorm.DB, id string) (chatRow, error) {
 		q = q.Clauses(clause.Locking{Strength: "UPDATE"})
 	}
 	var row chatRow
-	err := q.Select("chats.*").Where("id = ?", id).Take(&row).Error
+	err := q.Select("chats.*").Where("id = ?", text(id)).Take(&row).Error
 	return row, wrap("read chat", err)
 }
 
+// touch makes the chat the last changed one.
 func (d *DB) touch(tx *gorm.DB, chatID string) error {
-	return wrap("touch chat", tx.Table("chats").Where("id = ?", chatID).Update("updated_at", ms(d.o.Now())).Error)
-}
-
-// wrap says what was being done; a missing row is ErrNotFound.
-func wrap(doing string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, gorm.ErrRecordNotFound):
-		return fmt.Errorf("%s: %w", doing, ErrNotFound)
-	}
-	return fmt.Errorf("%s: %w", doing, err)
-}
-
-func joinCursor(t int64, id string) string { return strconv.FormatInt(t, 10) + "." + id }
-
-func splitCursor(cursor string) (t int64, id string, ok bool) {
-	a, id, found := strings.Cut(cursor, ".")
-	t, err := strconv.ParseInt(a, 10, 64)
-	return t, id, found && err == nil
+	return wrap("touch chat", tx.Table("chats").Where("id = ?", chatID).Update("updated_at", ms(d.now())).Error)
 }

@@ -11,7 +11,7 @@ import (
 // lockFolder takes the data folder for this process. The lock goes with the
 // process, also when it is killed.
 func lockFolder(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "stagefold.lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(filepath.Join(dir, "stagefold.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock file: %w", err)
 	}

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -15,155 +14,129 @@ import (
 
 // maxPending bounds what one run may have waiting for the database, in bytes of
 // text; its owner waits then.
-const maxPending = 1 << 20
+const maxPending = 512 << 10
 
 // RunLog is a run's log as its owner writes it. One goroutine calls it.
 type RunLog struct {
 	db            *DB
 	runID, chatID string
+	root          bool
 	epoch         int64
 
 	mu       sync.Mutex
 	changed  *sync.Cond
 	pending  []*part.Entry
-	size     int
-	since    time.Time // when the oldest pending entry came
-	op       *op       // waits for the next commit
-	inFlight bool
+	size     int       // of pending
+	since    time.Time // when the oldest of pending, or op, came
+	op       *op       // for the next commit, after pending
+	inFlight bool      // the writer has a batch; nothing else of this log until it is settled
 	lastSeq  int64
-	stored   uint64 // commits that succeeded
-	err      error  // sticky: fenced, finished, or the database is gone
-	stop     bool   // the cancel flag was seen
-	told     bool   // ErrStopRequested was reported
-	finished bool
+	usage    part.Usage // of the steps in the log
+	err      error      // final: fenced, or ended or deleted by others
+	lost     error      // a commit failed and its entries are lost; Finish alone goes on
+	stop     bool       // the cancel flag is set
+	finished bool       // by Finish; late entries alone are taken
 }
 
-// op is what a commit does beside adding entries.
-type op struct {
-	state   *planning.State // with the chat
-	change  *part.PlanData
-	step    int // completed
-	waiting *[]part.Waiting
-	finish  bool
-	entries []*part.Entry
-	done    bool
-	err     error
-}
-
-// batch is one run's share of a commit.
-type batch struct {
-	log      *RunLog
-	from     int64 // last_seq before
-	entries  []*part.Entry
-	op       *op
-	since    time.Time
-	outcome  error // fenced, finished, failed
-	cancel   bool  // the cancel flag is set
-	repeated bool  // it was committed before, only the answer was lost
-}
-
-// Claim makes this process the run's owner: running, epoch and attempts one
-// higher. The error is ErrFinished where the run has ended or is gone.
-func (d *DB) Claim(ctx context.Context, runID string) (*RunLog, Run, error) {
-	var row runRow
-	err := d.tx(ctx, func(tx *gorm.DB) error {
-		r := tx.Exec("UPDATE runs SET state = 'running', waiting = '', epoch = epoch + 1, attempts = attempts + 1, started_at = CASE started_at WHEN 0 THEN ? ELSE started_at END WHERE id = ? AND state IN ('queued', 'running', 'waiting')", ms(d.o.Now()), runID)
-		if r.Error != nil {
-			return wrap("claim run", r.Error)
-		}
-		if r.RowsAffected == 0 {
-			return ErrFinished
-		}
-		return wrap("read run", tx.Table("runs").Select(runColumns).Where("runs.id = ?", runID).Take(&row).Error)
-	})
-	if err != nil {
-		return nil, Run{}, err
-	}
-	l := &RunLog{db: d, runID: row.ID, chatID: row.ChatID, epoch: row.Epoch, lastSeq: row.LastSeq}
+func newRunLog(d *DB, r Run) *RunLog {
+	l := &RunLog{db: d, runID: r.ID, chatID: r.ChatID, root: r.ParentRunID == "", epoch: r.Epoch, lastSeq: r.LastSeq, usage: r.Usage, stop: r.CancelRequested}
 	l.changed = sync.NewCond(&l.mu)
-	return l, row.run(), nil
+	return l
 }
 
 // Append adds entries to the next commit; anything but a delta starts it at
-// once. With ErrStopRequested, reported once, the entries were taken; with any
-// other error they were not.
+// once. It waits only where the database is away and very much is pending. With
+// ErrStopRequested the entries were taken, with any other error they were not.
+// After Finish only late entries are taken.
 func (l *RunLog) Append(entries ...*part.Entry) error {
 	l.mu.Lock()
-	for l.size > maxPending && l.err == nil {
+	defer l.mu.Unlock()
+	for l.size > maxPending && l.failed() == nil {
 		l.changed.Wait()
 	}
 	if err := l.failed(); err != nil {
-		l.mu.Unlock()
 		return err
 	}
 	structural := false
+	for _, e := range entries {
+		if l.finished && !e.Late {
+			return ErrFinished
+		}
+		structural = structural || !isDelta(e)
+	}
 	if len(l.pending) == 0 {
 		l.since = time.Now()
 	}
 	for _, e := range entries {
-		structural = structural || !isDelta(e)
 		l.pending = join(l.pending, e)
-		l.size += len(e.Delta) + len(e.InputTextDelta) + len(e.Output) + len(e.Input) + len(e.Data) + 100
+		l.size += sizeOf(e)
 	}
-	err := l.stopRequested()
-	l.mu.Unlock()
-	l.db.writer.wants(l, structural)
-	return err
-}
-
-// failed is the sticky error; the caller holds the lock.
-func (l *RunLog) failed() error {
-	if l.err == nil && l.finished {
-		return ErrFinished
+	if !l.db.writer.wants(l, structural) {
+		l.lost = ErrClosed
+		return ErrClosed
 	}
-	return l.err
-}
-
-// stopRequested reports the cancel flag once; the caller holds the lock.
-func (l *RunLog) stopRequested() error {
-	if l.stop && !l.told {
-		l.told = true
+	if l.stop && !l.finished {
 		return ErrStopRequested
 	}
 	return nil
 }
 
-// Sync waits until everything appended is durable.
-func (l *RunLog) Sync(ctx context.Context) error {
-	l.db.writer.wants(l, true)
-	err := l.wait(ctx, func() bool { return len(l.pending) == 0 && !l.inFlight })
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err != nil {
-		return err
-	}
+// sizeOf is about what an entry takes in memory, in bytes.
+func sizeOf(e *part.Entry) int {
+	return 200 + len(e.Delta) + len(e.InputTextDelta) + len(e.Input) + len(e.RawInput) + len(e.Output) + len(e.ErrorText) + len(e.Data) + len(e.ProviderMetadata)
+}
+
+// failed is why nothing is taken any more; the caller holds the lock.
+func (l *RunLog) failed() error {
 	if l.err != nil {
 		return l.err
 	}
-	return l.stopRequested()
+	return l.lost
 }
 
-// wait waits until ready says yes, the log failed or ctx ends.
-func (l *RunLog) wait(ctx context.Context, ready func() bool) error {
-	stop := context.AfterFunc(ctx, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.changed.Broadcast()
-	})
-	defer stop()
+// Sync waits until everything appended is durable.
+func (l *RunLog) Sync(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for !ready() && l.err == nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		l.changed.Wait()
+	if err := l.flush(ctx); err != nil {
+		return err
+	}
+	if l.stop && !l.finished {
+		return ErrStopRequested
 	}
 	return nil
 }
 
-// CommitPlan stores the planner's state with the chat, the revision and the
-// entries in one transaction and waits. On an error nothing of it is stored.
+// flush waits until nothing is pending; the caller holds the lock.
+func (l *RunLog) flush(ctx context.Context) error {
+	if len(l.pending) > 0 && !l.db.writer.wants(l, true) {
+		l.lost = ErrClosed
+	}
+	defer l.wakeAt(ctx)()
+	for len(l.pending) > 0 || l.inFlight {
+		switch {
+		case l.failed() != nil:
+			return l.failed()
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		l.changed.Wait()
+	}
+	return l.failed()
+}
+
+// wakeAt wakes those who wait when ctx ends.
+func (l *RunLog) wakeAt(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.changed.Broadcast()
+	})
+}
+
+// CommitPlan stores the planner's state with the run and, of a root run, with
+// the chat, the revision and the entries in one transaction and waits. On an
+// error nothing of it is stored, and the log goes on.
 func (l *RunLog) CommitPlan(ctx context.Context, state planning.State, change *part.PlanData, entries ...*part.Entry) error {
 	return l.do(ctx, &op{state: &state, change: change, entries: entries})
 }
@@ -175,164 +148,112 @@ func (l *RunLog) CommitStep(ctx context.Context, step int, state planning.State,
 
 // SetWaiting stores that the run waits, or with nil that it goes on, and waits.
 func (l *RunLog) SetWaiting(ctx context.Context, waiting []part.Waiting, entries ...*part.Entry) error {
-	return l.do(ctx, &op{waiting: &waiting, entries: entries})
+	return l.do(ctx, &op{waiting: waiting, setsWaiting: true, entries: entries})
 }
 
 // Finish settles the run in one transaction: the last entries, its state, the
 // chat's plan (nil retires it), the packed log and the search index. Nothing
-// reopens it.
+// reopens it; a second Finish changes nothing. The error is ErrStopRequested,
+// and nothing is stored, where a stop was asked for and the run is about to end
+// as finished.
 func (l *RunLog) Finish(ctx context.Context, plan *planning.State, entries ...*part.Entry) error {
-	if len(entries) == 0 || entries[len(entries)-1].Type != part.Finish {
-		return errors.New("the last entry of a run must be a finish entry")
+	if len(entries) == 0 || entries[len(entries)-1].Type != part.Finish || !entries[len(entries)-1].State.Terminal() {
+		return errors.New("the last entry of a run must be a finish entry with a terminal state")
 	}
-	return l.do(ctx, &op{state: plan, finish: true, entries: entries})
+	l.mu.Lock()
+	finished, lost := l.finished, l.lost
+	l.mu.Unlock()
+	if finished {
+		return nil
+	}
+	if lost != nil {
+		if err := l.resync(ctx); err != nil {
+			return err
+		}
+	}
+	l.mu.Lock()
+	err := l.flush(ctx)
+	l.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	digest, err := l.db.digest(l.db.read.WithContext(ctx), l.runID, entries...)
+	if err != nil {
+		return err
+	}
+	return l.do(ctx, &op{state: plan, finish: true, digest: digest, entries: entries})
 }
 
-// SaveOutput keeps the whole output of a tool call.
+// resync goes on behind what is stored, after a commit whose entries are lost.
+func (l *RunLog) resync(ctx context.Context) error {
+	row, err := l.db.owned(l.db.write.WithContext(ctx), l)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case errors.Is(err, ErrFenced), errors.Is(err, ErrFinished):
+		l.err = err
+	case err == nil && ended(row.State):
+		l.err, err = ErrFinished, ErrFinished
+	case err == nil:
+		l.lastSeq, l.stop = row.LastSeq, l.stop || row.CancelRequested != 0
+		l.lost, l.pending, l.size = nil, nil, 0
+	}
+	return err
+}
+
+// SaveOutput keeps the whole output of a tool call; ErrFenced where the run has
+// another owner.
 func (l *RunLog) SaveOutput(ctx context.Context, toolCallID, mediaType string, output []byte) error {
-	return wrap("store tool output", l.db.write.WithContext(ctx).Exec("INSERT INTO tool_outputs (run_id, call_id, media_type, body) VALUES (?, ?, ?, ?) ON CONFLICT (run_id, call_id) DO UPDATE SET media_type = excluded.media_type, body = excluded.body", l.runID, toolCallID, mediaType, output).Error)
+	if output == nil {
+		output = []byte{}
+	}
+	return l.db.tx(ctx, func(tx *gorm.DB) error {
+		if _, err := l.db.owned(tx, l); err != nil {
+			return err
+		}
+		return wrap("store tool output", tx.Exec("INSERT INTO tool_outputs (run_id, call_id, media_type, body) VALUES (?, ?, ?, ?) ON CONFLICT (run_id, call_id) DO UPDATE SET media_type = excluded.media_type, body = excluded.body",
+			l.runID, text(toolCallID), text(mediaType), output).Error)
+	})
 }
 
-// do commits what is pending, then the op, and waits for both.
+// do commits what is pending, then the op, and waits for both. Where ctx ends
+// it is withdrawn, and do waits until that is sure.
 func (l *RunLog) do(ctx context.Context, o *op) error {
 	l.mu.Lock()
-	if err := l.failed(); err != nil {
-		l.mu.Unlock()
-		return err
+	defer l.mu.Unlock()
+	switch {
+	case l.failed() != nil:
+		return l.failed()
+	case l.finished:
+		return ErrFinished
+	case l.stop && !o.finish:
+		return ErrStopRequested
 	}
 	if len(l.pending) == 0 {
 		l.since = time.Now()
 	}
 	l.op = o
-	l.mu.Unlock()
-	l.db.writer.wants(l, true)
-	err := l.wait(ctx, func() bool { return o.done })
+	if !l.db.writer.wants(l, true) {
+		l.op, l.lost = nil, ErrClosed
+		return ErrClosed
+	}
+	defer l.wakeAt(ctx)()
+	for !o.done {
+		if ctx.Err() != nil {
+			o.withdrawn = true
+			if l.op == o {
+				l.op = nil
+				return context.Cause(ctx)
+			}
+		}
+		l.changed.Wait()
+	}
+	return o.err
+}
+
+// stopped notes that the cancel flag is set.
+func (l *RunLog) stopped() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if o.done {
-		if o.err == nil && o.finish {
-			l.finished = true
-			return nil
-		}
-		if o.err == nil {
-			return l.stopRequested()
-		}
-		return o.err
-	}
-	if l.op == o { // not taken yet: withdrawn
-		l.op = nil
-	}
-	if err == nil {
-		err = l.err
-	}
-	return err
-}
-
-// take hands what waits to the writer; one batch is under way at a time.
-func (l *RunLog) take() *batch {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.inFlight || l.err != nil || (len(l.pending) == 0 && l.op == nil) {
-		return nil
-	}
-	b := &batch{log: l, from: l.lastSeq, op: l.op, since: l.since}
-	b.entries = append(b.entries, l.pending...)
-	if l.op != nil {
-		b.entries = append(b.entries, l.op.entries...)
-	}
-	for i, e := range b.entries {
-		c := *e
-		c.Seq = l.lastSeq + int64(i) + 1
-		if c.Time.IsZero() {
-			c.Time = l.db.o.Now()
-		}
-		b.entries[i] = &c
-	}
-	l.pending, l.size, l.op, l.inFlight = nil, 0, nil, true
-	return b
-}
-
-// settled takes the outcome of a batch.
-func (l *RunLog) settled(b *batch) {
-	l.mu.Lock()
-	l.inFlight = false
-	l.stop = l.stop || b.cancel
-	if b.op != nil {
-		b.op.done, b.op.err = true, b.outcome
-	}
-	plan := b.op != nil && b.op.change != nil
-	switch {
-	case b.outcome == nil:
-		l.lastSeq = b.from + int64(len(b.entries))
-		l.stored++
-	case plan && !errors.Is(b.outcome, ErrFenced) && !errors.Is(b.outcome, ErrFinished):
-		// Nothing of the plan's commit is stored; what was appended before it waits on.
-		before := b.entries[:len(b.entries)-len(b.op.entries)]
-		l.pending = append(append([]*part.Entry(nil), before...), l.pending...)
-	default:
-		l.err = b.outcome
-	}
-	more, urgent := len(l.pending) > 0 || l.op != nil, l.op != nil
-	l.changed.Broadcast()
-	l.mu.Unlock()
-	if more && b.outcome == nil {
-		l.db.writer.wants(l, urgent)
-	}
-}
-
-// state is the run's state after the batch.
-func (b *batch) state() part.State {
-	switch {
-	case b.op != nil && b.op.finish:
-		return b.entries[len(b.entries)-1].State
-	case b.op != nil && b.op.waiting != nil && len(*b.op.waiting) > 0:
-		return part.Waits
-	}
-	return part.Running
-}
-
-// writeBatch writes one run's batch into the transaction. An outcome of the run
-// itself is left in the batch; an error is the database's.
-func (d *DB) writeBatch(tx *gorm.DB, b *batch) error {
-	l := b.log
-	to := b.from + int64(len(b.entries))
-	r := tx.Exec("UPDATE runs SET last_seq = ? WHERE id = ? AND epoch = ? AND last_seq = ? AND state IN ('running', 'waiting')", to, l.runID, l.epoch, b.from)
-	if r.Error != nil {
-		return wrap("append to log", r.Error)
-	}
-	var row runRow
-	if err := tx.Select("epoch", "last_seq", "state", "cancel_requested").Where("id = ?", l.runID).Take(&row).Error; err != nil {
-		if errors.Is(err, gorm.ErrRecordNotFound) {
-			b.outcome = ErrFinished
-			return nil
-		}
-		return wrap("read run", err)
-	}
-	b.cancel = row.CancelRequested != 0
-	if r.RowsAffected == 0 {
-		switch {
-		case row.Epoch != l.epoch:
-			b.outcome = ErrFenced
-		case row.LastSeq == to && len(b.entries) > 0:
-			b.repeated = true // committed before, only the answer was lost
-		case part.State(row.State).Terminal():
-			b.outcome = ErrFinished
-		default:
-			b.outcome = &permanentError{fmt.Errorf("the log of run %s is at %d, not at %d", l.runID, row.LastSeq, b.from)}
-		}
-		return nil
-	}
-	rows := make([]entryRow, 0, len(b.entries))
-	for _, e := range b.entries {
-		rows = append(rows, rowOfEntry(l.runID, e))
-	}
-	if len(rows) > 0 {
-		if err := tx.CreateInBatches(&rows, 100).Error; err != nil {
-			return wrap("append to log", err)
-		}
-	}
-	if b.op != nil {
-		return d.writeOp(tx, b)
-	}
-	return nil
+	l.stop = true
 }

@@ -11,7 +11,7 @@ CREATE TABLE chats (
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL
 );
-CREATE INDEX chats_by_update ON chats (updated_at DESC, id);
+CREATE INDEX chats_by_update ON chats (updated_at DESC, id DESC);
 
 CREATE TABLE messages (
   position BIGSERIAL PRIMARY KEY,
@@ -23,9 +23,12 @@ CREATE TABLE messages (
   created_at BIGINT NOT NULL,
   UNIQUE (chat_id, id)
 );
+CREATE INDEX messages_queued ON messages (chat_id, position) WHERE state = 'queued';
+CREATE INDEX messages_answers ON messages (run_id) WHERE state = 'answer';
 
 CREATE TABLE runs (
-  id TEXT PRIMARY KEY,
+  position BIGSERIAL PRIMARY KEY, -- order of creation
+  id TEXT NOT NULL UNIQUE,
   chat_id TEXT NOT NULL REFERENCES chats (id) ON DELETE CASCADE,
   parent_run_id TEXT NOT NULL,
   user_message_id TEXT NOT NULL,
@@ -38,6 +41,7 @@ CREATE TABLE runs (
   note TEXT NOT NULL,
   debt TEXT NOT NULL,
   waiting TEXT NOT NULL,
+  plan TEXT NOT NULL, -- the planner's state, for a takeover
   attempts BIGINT NOT NULL,
   epoch BIGINT NOT NULL,
   last_seq BIGINT NOT NULL,
@@ -50,50 +54,39 @@ CREATE TABLE runs (
   started_at BIGINT NOT NULL,
   finished_at BIGINT NOT NULL
 );
-CREATE INDEX runs_by_time ON runs (created_at DESC, id DESC);
-CREATE INDEX runs_by_chat ON runs (chat_id, created_at);
-CREATE INDEX runs_by_parent ON runs (parent_run_id) WHERE parent_run_id <> '';
+CREATE INDEX runs_by_chat ON runs (chat_id, position);
+CREATE INDEX runs_by_parent ON runs (parent_run_id, position);
+CREATE INDEX runs_by_state ON runs (state);
+CREATE INDEX runs_by_model ON runs (model) WHERE parent_run_id = '';
 -- At most one live root run a chat.
 CREATE UNIQUE INDEX runs_live_root ON runs (chat_id) WHERE parent_run_id = '' AND state IN ('queued', 'running', 'waiting');
-CREATE INDEX runs_open ON runs (state) WHERE state IN ('queued', 'running', 'waiting');
 
-CREATE TABLE steps (
-  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-  step BIGINT NOT NULL,
-  plan TEXT NOT NULL,
-  finished_at BIGINT NOT NULL,
-  PRIMARY KEY (run_id, step)
-);
-
+-- The log. On a packed delta, first is the seq of the first delta in it and
+-- pieces says which seqs added how many bytes.
 CREATE TABLE entries (
   run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
   seq BIGINT NOT NULL,
+  first BIGINT NOT NULL,
   step BIGINT NOT NULL,
   time BIGINT NOT NULL,
   type TEXT NOT NULL,
   body TEXT NOT NULL,
+  pieces TEXT NOT NULL,
   PRIMARY KEY (run_id, seq)
 );
+CREATE INDEX entries_packed ON entries (run_id, first) WHERE first < seq;
 
+-- Accepted changes of a run's plan; seq is the log's when it was stored.
 CREATE TABLE plans (
-  id BIGSERIAL PRIMARY KEY,
   run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  seq BIGINT NOT NULL,
   revision BIGINT NOT NULL,
   time BIGINT NOT NULL,
   tool TEXT NOT NULL,
   explanation TEXT NOT NULL,
   note TEXT NOT NULL,
-  plan TEXT NOT NULL
-);
-CREATE INDEX plans_by_run ON plans (run_id, id);
-
-CREATE TABLE approvals (
-  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-  call_id TEXT NOT NULL,
-  decision TEXT NOT NULL,
-  reason TEXT NOT NULL,
-  decided_at BIGINT NOT NULL,
-  PRIMARY KEY (run_id, call_id)
+  plan TEXT NOT NULL,
+  PRIMARY KEY (run_id, seq, revision)
 );
 
 CREATE TABLE tool_outputs (
@@ -109,20 +102,21 @@ CREATE TABLE settings (
   value TEXT NOT NULL
 );
 
+-- The words of root runs, as the store cuts them; docid is the run's position.
 CREATE TABLE search (
-  run_id TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
-  body TSVECTOR NOT NULL
+  docid BIGINT PRIMARY KEY REFERENCES runs (position) ON DELETE CASCADE,
+  title TSVECTOR NOT NULL,
+  body TSVECTOR NOT NULL,
+  words TSVECTOR GENERATED ALWAYS AS (title || body) STORED
 );
-CREATE INDEX search_body ON search USING gin (body);
+CREATE INDEX search_words ON search USING gin (words);
 
 -- +goose Down
 DROP TABLE search;
 DROP TABLE settings;
 DROP TABLE tool_outputs;
-DROP TABLE approvals;
 DROP TABLE plans;
 DROP TABLE entries;
-DROP TABLE steps;
 DROP TABLE runs;
 DROP TABLE messages;
 DROP TABLE chats;

@@ -11,7 +11,7 @@ CREATE TABLE chats (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 );
-CREATE INDEX chats_by_update ON chats (updated_at DESC, id);
+CREATE INDEX chats_by_update ON chats (updated_at DESC, id DESC);
 
 CREATE TABLE messages (
   position INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -23,9 +23,12 @@ CREATE TABLE messages (
   created_at INTEGER NOT NULL,
   UNIQUE (chat_id, id)
 );
+CREATE INDEX messages_queued ON messages (chat_id, position) WHERE state = 'queued';
+CREATE INDEX messages_answers ON messages (run_id) WHERE state = 'answer';
 
 CREATE TABLE runs (
-  id TEXT PRIMARY KEY,
+  position INTEGER PRIMARY KEY AUTOINCREMENT, -- order of creation
+  id TEXT NOT NULL UNIQUE,
   chat_id TEXT NOT NULL REFERENCES chats (id) ON DELETE CASCADE,
   parent_run_id TEXT NOT NULL,
   user_message_id TEXT NOT NULL,
@@ -38,6 +41,7 @@ CREATE TABLE runs (
   note TEXT NOT NULL,
   debt TEXT NOT NULL,
   waiting TEXT NOT NULL,
+  plan TEXT NOT NULL, -- the planner's state, for a takeover
   attempts INTEGER NOT NULL,
   epoch INTEGER NOT NULL,
   last_seq INTEGER NOT NULL,
@@ -50,50 +54,39 @@ CREATE TABLE runs (
   started_at INTEGER NOT NULL,
   finished_at INTEGER NOT NULL
 );
-CREATE INDEX runs_by_time ON runs (created_at DESC, id DESC);
-CREATE INDEX runs_by_chat ON runs (chat_id, created_at);
-CREATE INDEX runs_by_parent ON runs (parent_run_id) WHERE parent_run_id <> '';
+CREATE INDEX runs_by_chat ON runs (chat_id, position);
+CREATE INDEX runs_by_parent ON runs (parent_run_id, position);
+CREATE INDEX runs_by_state ON runs (state);
+CREATE INDEX runs_by_model ON runs (model) WHERE parent_run_id = '';
 -- At most one live root run a chat.
 CREATE UNIQUE INDEX runs_live_root ON runs (chat_id) WHERE parent_run_id = '' AND state IN ('queued', 'running', 'waiting');
-CREATE INDEX runs_open ON runs (state) WHERE state IN ('queued', 'running', 'waiting');
 
-CREATE TABLE steps (
-  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-  step INTEGER NOT NULL,
-  plan TEXT NOT NULL,
-  finished_at INTEGER NOT NULL,
-  PRIMARY KEY (run_id, step)
-);
-
+-- The log. On a packed delta, first is the seq of the first delta in it and
+-- pieces says which seqs added how many bytes.
 CREATE TABLE entries (
   run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
   seq INTEGER NOT NULL,
+  first INTEGER NOT NULL,
   step INTEGER NOT NULL,
   time INTEGER NOT NULL,
   type TEXT NOT NULL,
   body TEXT NOT NULL,
+  pieces TEXT NOT NULL,
   PRIMARY KEY (run_id, seq)
 ) WITHOUT ROWID;
+CREATE INDEX entries_packed ON entries (run_id, first) WHERE first < seq;
 
+-- Accepted changes of a run's plan; seq is the log's when it was stored.
 CREATE TABLE plans (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
   run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  seq INTEGER NOT NULL,
   revision INTEGER NOT NULL,
   time INTEGER NOT NULL,
   tool TEXT NOT NULL,
   explanation TEXT NOT NULL,
   note TEXT NOT NULL,
-  plan TEXT NOT NULL
-);
-CREATE INDEX plans_by_run ON plans (run_id, id);
-
-CREATE TABLE approvals (
-  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-  call_id TEXT NOT NULL,
-  decision TEXT NOT NULL,
-  reason TEXT NOT NULL,
-  decided_at INTEGER NOT NULL,
-  PRIMARY KEY (run_id, call_id)
+  plan TEXT NOT NULL,
+  PRIMARY KEY (run_id, seq, revision)
 );
 
 CREATE TABLE tool_outputs (
@@ -109,17 +102,16 @@ CREATE TABLE settings (
   value TEXT NOT NULL
 );
 
+-- The words of root runs, as the store cuts them; docid is the run's position.
 -- FTS5 is not in the driver's default build.
-CREATE VIRTUAL TABLE search USING fts4 (run_id, body, notindexed=run_id, tokenize=unicode61);
+CREATE VIRTUAL TABLE search USING fts4 (title, body, tokenize=unicode61);
 
 -- +goose Down
 DROP TABLE search;
 DROP TABLE settings;
 DROP TABLE tool_outputs;
-DROP TABLE approvals;
 DROP TABLE plans;
 DROP TABLE entries;
-DROP TABLE steps;
 DROP TABLE runs;
 DROP TABLE messages;
 DROP TABLE chats;
