@@ -6,6 +6,14 @@ func (h *Hub) Look() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, v := range h.views {
-		v.wake(Wake{Chrome: true})
+		v.wakeAll()
 	}
+}
+
+// wakeAll notes that anything may have changed.
+func (v *view) wakeAll() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.pending.chrome, v.pending.log = true, true
+	v.raise()
 }
