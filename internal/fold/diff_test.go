@@ -63,6 +63,7 @@ func TestChanges(t *testing.T) {
 		"a tool ends":                      {"todos a:i b:p\ncall c1 read_file\nthen\nresult c1 {}", []string{"row a", "head a part 2"}},
 		"a tool ends in a run without one": {"call c1 read_file\ntext on\nthen\nresult c1 {}", []string{"head lead part 1"}},
 		"a step begins":                    {"text one\nthen\nstep", []string{"run"}},
+		"usage after the stage":            {"todos a:i b:p\nstep\ntodos a:d b:i\nthen\nend 10/5\nstep", []string{"run", "row a"}},
 		"the first plan":                   {"text one\nthen\ntodos a:i b:p", []string{"run", "row added a", "row added b"}},
 		"the next stage":                   {"todos a:i b:p\ntool x\nthen\ntodos a:d b:i", []string{"run", "row a", "row b"}},
 		"a stage at the end":               {"todos a:i\nthen\ntodos a:i b:p", []string{"run", "row a", "row added b"}},

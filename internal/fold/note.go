@@ -54,6 +54,9 @@ func (f *Folder) finishStep(e *part.Entry) {
 	if f.owner != nil {
 		f.owner.usage = f.owner.usage.Plus(*e.Usage)
 		f.owner.stale = true
+		if f.owner != f.current { // the next step's start forgets it
+			f.anew = true
+		}
 	}
 }
 
