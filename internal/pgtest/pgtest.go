@@ -1,7 +1,7 @@
 // Package pgtest runs a real Postgres for tests: one server a test process, on
-// a unix socket in a folder of its own, without fsync. A small shell process
-// stops it and removes the folder when the test process has ended, in whatever
-// way.
+// a free loopback port, in a folder of its own, without fsync. A small shell
+// process stops it and removes the folder when the test process has ended, in
+// whatever way.
 package pgtest
 
 import (
@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -36,33 +37,23 @@ var databases atomic.Int64
 // where it is not running. Without Postgres the test fails.
 func Start(t testing.TB) string {
 	t.Helper()
-	dir, err := start()
+	s, err := start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return address(dir, "postgres")
+	return s.address("postgres")
 }
 
 // NewDatabase gives the address of an empty database that goes with the test.
 func NewDatabase(t testing.TB) string {
 	t.Helper()
 	first := Start(t)
-	dir, _ := start()
+	s, _ := start()
 	name := fmt.Sprintf("test_%d", databases.Add(1))
 	run(t, first, "CREATE DATABASE "+name)
 	t.Cleanup(func() { run(t, first, "DROP DATABASE "+name+" WITH (FORCE)") })
-	return address(dir, name)
+	return s.address(name)
 }
-
-// Socket is the unix socket that the server listens on.
-func Socket(t testing.TB) string {
-	t.Helper()
-	Start(t)
-	dir, _ := start()
-	return filepath.Join(dir, ".s.PGSQL.5432")
-}
-
-func address(dir, database string) string { return "postgres://postgres@/" + database + "?host=" + dir }
 
 func run(t testing.TB, url, statement string) {
 	t.Helper()
@@ -80,43 +71,63 @@ func run(t testing.TB, url, statement string) {
 
 // keeper runs the server until its input ends, which it does with the test
 // process.
-const keeper = `"$1/postgres" -D "$2/data" >"$2/log" 2>&1 & server=$!
+const keeper = `"$1/postgres" -D "$2/data" -p "$3" >"$2/log" 2>&1 & server=$!
 read -r _
 kill -INT $server
 wait $server
 rm -rf "$2"`
 
-// newServer starts a server and gives its folder.
-func newServer() (string, error) {
+type server struct {
+	dir  string
+	port int
+	keep *exec.Cmd // its input is open as long as this process lives
+}
+
+func (s *server) address(database string) string {
+	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.port, database)
+}
+
+func newServer() (*server, error) {
 	bin, err := binaries()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	dir, err := os.MkdirTemp("/tmp", "pgtest") // short: a socket's path is at most 107 bytes
+	dir, err := os.MkdirTemp("", "pgtest")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	attr, err := owner(dir)
 	if err == nil {
 		err = initialise(bin, dir, attr)
 	}
+	s := &server{dir: dir}
+	if err == nil {
+		err = s.start(bin, attr)
+	}
 	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	cmd := exec.Command("/bin/sh", "-c", keeper, "sh", bin, dir)
-	cmd.SysProcAttr, cmd.Dir = attr, dir
-	if _, err := cmd.StdinPipe(); err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
-	}
-	if err := cmd.Start(); err != nil {
-		return "", errors.Join(fmt.Errorf("start Postgres: %w", err), os.RemoveAll(dir))
-	}
-	kept = cmd
-	return dir, answers(dir)
+	return s, s.answers()
 }
 
-// kept holds the pipe open that keeps the server running.
-var kept *exec.Cmd
+// start runs the server on a port that was free a moment ago.
+func (s *server) start(bin string, attr *syscall.SysProcAttr) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	s.port = l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	s.keep = exec.Command("/bin/sh", "-c", keeper, "sh", bin, s.dir, strconv.Itoa(s.port))
+	s.keep.SysProcAttr, s.keep.Dir = attr, s.dir
+	if _, err := s.keep.StdinPipe(); err != nil {
+		return err
+	}
+	if err := s.keep.Start(); err != nil {
+		return fmt.Errorf("start Postgres: %w", err)
+	}
+	return nil
+}
 
 // binaries is the folder of the newest installed Postgres.
 func binaries() (string, error) {
@@ -155,7 +166,7 @@ func initialise(bin, dir string, attr *syscall.SysProcAttr) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, bytes.TrimSpace(out))
 	}
-	settings := "\nlisten_addresses = ''\nunix_socket_directories = '" + dir + "'\nfsync = off\nfull_page_writes = off\nsynchronous_commit = off\n" +
+	settings := "\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\nfsync = off\nfull_page_writes = off\nsynchronous_commit = off\n" +
 		"max_connections = 300\nshared_buffers = 16MB\nautovacuum = off\njit = off\nmax_wal_size = 256MB\n"
 	f, err := os.OpenFile(filepath.Join(dir, "data", "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -166,20 +177,20 @@ func initialise(bin, dir string, attr *syscall.SysProcAttr) error {
 }
 
 // answers waits until the server takes connections.
-func answers(dir string) error {
+func (s *server) answers() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		c, err := pgx.Connect(ctx, address(dir, "postgres"))
+		c, err := pgx.Connect(ctx, s.address("postgres"))
 		if err == nil {
 			return c.Close(ctx)
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			log, _ := os.ReadFile(filepath.Join(dir, "log"))
+			log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
 			return fmt.Errorf("the test's Postgres did not start: %w: %s", err, log)
 		}
 	}

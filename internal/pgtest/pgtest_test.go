@@ -31,7 +31,9 @@ func TestNewDatabase(t *testing.T) {
 // that one was killed.
 func TestServerGoesWithItsProcess(t *testing.T) {
 	if os.Getenv("PGTEST_CHILD") != "" {
-		os.Stdout.WriteString(Socket(t) + "\n")
+		Start(t)
+		s, _ := start()
+		os.Stdout.WriteString(s.dir + "\n")
 		_, _ = os.Stdin.Read(make([]byte, 1))
 		return
 	}
@@ -49,16 +51,15 @@ func TestServerGoesWithItsProcess(t *testing.T) {
 	}
 	line := make([]byte, 200)
 	n, err := out.Read(line)
-	socket, _, _ := strings.Cut(string(line[:n]), "\n")
-	if err != nil || !strings.HasSuffix(socket, ".s.PGSQL.5432") {
+	dir, _, _ := strings.Cut(string(line[:n]), "\n")
+	if err != nil || !strings.Contains(dir, "pgtest") {
 		t.Fatalf("the child said %q, %v", line[:n], err)
 	}
-	if _, err := os.Stat(socket); err != nil {
+	if _, err := os.Stat(dir); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	dir := strings.TrimSuffix(socket, "/.s.PGSQL.5432")
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	end := time.After(patience)
