@@ -6,6 +6,7 @@ package pgtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,14 +102,21 @@ func newServer() (*server, error) {
 		err = initialise(bin, dir, attr)
 	}
 	s := &server{dir: dir}
-	if err == nil {
-		err = s.start(bin, attr)
+	for tries := 0; err == nil && tries < 3; tries++ {
+		if err = s.start(bin, attr); err != nil {
+			break
+		}
+		if err = s.answers(); err == nil {
+			return s, nil
+		}
+		if err == errTaken { // before the server took it
+			err = nil
+		}
 	}
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return s, s.answers()
+	return nil, errors.Join(cmp.Or(err, errTaken), os.RemoveAll(dir))
 }
+
+var errTaken = errors.New("the port of the test's Postgres is another server's")
 
 // start runs the server on a port that was free a moment ago.
 func (s *server) start(bin string, attr *syscall.SysProcAttr) error {
@@ -185,7 +193,15 @@ func (s *server) answers() error {
 	for {
 		c, err := pgx.Connect(ctx, s.address("postgres"))
 		if err == nil {
-			return c.Close(ctx)
+			var data string
+			err = c.QueryRow(ctx, "SHOW data_directory").Scan(&data)
+			c.Close(ctx)
+			if err == nil && data != filepath.Join(s.dir, "data") {
+				return errTaken
+			}
+		}
+		if err == nil {
+			return nil
 		}
 		select {
 		case <-tick.C:
