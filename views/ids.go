@@ -12,6 +12,7 @@ import (
 const (
 	StreamID     = "stream"      // the empty element on which the page's stream sits
 	TimelineID   = "timeline"    // the runs, oldest first; a new run is appended
+	ChatTitleID  = "chat-title"  // ChatTitle
 	ChatListID   = "chat-list"   // ChatList
 	QueueID      = "queue"       // Queue
 	StatusLineID = "status-line" // StatusLine

@@ -20,7 +20,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { removeBinary(); os.Exit(code) }))
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"), // the highlighter's clock
+		goleak.Cleanup(func(code int) { removeBinary(); os.Exit(code) }))
 }
 
 // testConfig is a config on fresh folders with the rehearsal model at full speed.

@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/memory"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -150,6 +154,10 @@ func (tab *Tab) Wait(expression string) {
 			return
 		}
 	}
+	if left, right, ok := strings.Cut(expression, " === "); ok { // say what it is instead
+		is, _ := tryEval[any](tab, left)
+		expression = fmt.Sprintf("%s\nis %v,\nand === %s", left, is, right)
+	}
 	tab.t.Fatalf("%s did not become true (last error: %v)\npage errors: %v", expression, err, tab.Errors())
 }
 
@@ -207,6 +215,32 @@ func (tab *Tab) Screenshot(file string) {
 	if err != nil {
 		tab.t.Fatalf("screenshot: %v", err)
 	}
+}
+
+// Counts are what a page keeps alive, after a garbage collection.
+type Counts struct {
+	Nodes     int64
+	Listeners int64
+	Heap      int64 // bytes of JavaScript
+}
+
+// Counts collects garbage and counts what is left.
+func (tab *Tab) Counts() Counts {
+	tab.t.Helper()
+	var c Counts
+	tab.do("count what the page keeps", chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		if _, err := chromedp.Call(ctx, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
+			return err
+		}
+		dom, err := chromedp.Call(ctx, memory.GetDOMCounters, cdp.Empty{})
+		if err != nil {
+			return err
+		}
+		heap, err := chromedp.Call(ctx, runtime.GetHeapUsage, cdp.Empty{})
+		c = Counts{Nodes: dom.Nodes, Listeners: dom.JsEventListeners, Heap: int64(heap.UsedSize)}
+		return err
+	}))
+	return c
 }
 
 func (tab *Tab) do(what string, actions ...chromedp.Action[chromedp.Void]) {

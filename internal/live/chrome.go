@@ -11,7 +11,8 @@ import (
 
 // What stands beside the runs: each is one element of the page, patched whole.
 const (
-	chatList = iota
+	chatTitle = iota
+	chatList
 	queue
 	statusLine
 	planPane
@@ -60,6 +61,7 @@ func (v *view) chromeViews(s *state, now time.Time) [chromeParts]templ.Component
 		run = &views.RunView{Snap: s.snap, Now: now, Render: v.hub.cfg.Render}
 	}
 	return [chromeParts]templ.Component{
+		chatTitle:  views.ChatTitle(chat),
 		chatList:   views.ChatList(chat),
 		queue:      views.Queue(chat),
 		statusLine: views.StatusLine(chat, run),

@@ -28,7 +28,7 @@ type page struct {
 func newPage(t testing.TB, timeline string) *page {
 	p := &page{signals: map[string]any{}}
 	p.body = &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
-	shell := `<div id="timeline">` + timeline + `</div><nav id="chat-list"></nav><ul id="queue"></ul><div id="status-line"></div>` +
+	shell := `<div id="timeline">` + timeline + `</div><h1 id="chat-title"></h1><nav id="chat-list"></nav><ul id="queue"></ul><div id="status-line"></div>` +
 		`<aside id="plan-pane"></aside><div id="pinned-plan"></div><div id="waiting"></div>`
 	for _, n := range parseHTML(t, shell) {
 		p.body.AppendChild(n)

@@ -31,7 +31,7 @@ export function script(source: string): string {
   })
   const list = statements(js)
   const last = list.pop() ?? ''
-  const keyword = /^(?:if|for|while|do|switch|try|throw|return|const|let|var|function|class)\b|^\{/.test(last)
+  const keyword = /^(?:if|for|while|do|switch|try|throw|return|const|let|var|function|class)\b/.test(last)
   return [...list, last && (keyword ? last : `return (${last})`)].join(';')
 }
 

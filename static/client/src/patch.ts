@@ -82,9 +82,13 @@ function morph(old: Element, next: Element) {
     return
   }
   if (old.isEqualNode(next)) return
+  const typed = !isField(old) || sameField(old, next) || old === document.activeElement
   morphAttributes(old, next)
   morphInner(old, [...next.childNodes])
+  if (!typed) Object.assign(old, { value: (next as HTMLInputElement).value, checked: (next as HTMLInputElement).checked })
 }
+
+const isField = (el: Element) => el instanceof HTMLTextAreaElement || el instanceof HTMLInputElement
 
 function morphInner(old: Element, nodes: Node[]) {
   Idiomorph.morph(old, nodes, { morphStyle: 'innerHTML', ignoreActiveValue: true, callbacks })

@@ -20,6 +20,7 @@ export function disclosure() {
   if (!timeline) return
   document.addEventListener('click', chosen)
   for (const row of timeline.querySelectorAll('.stage-row')) if (isLive(row)) opened.add(row.id)
+  stay(timeline)
   restore(timeline)
   new MutationObserver((records) => {
     const moved = new Set<Element>()
@@ -81,6 +82,25 @@ function keep(run: string) {
   const runs = [run, ...recall<string[]>('opened', []).filter((r) => r !== run)]
   for (const old of runs.slice(runsKept)) remember('open.' + old, null)
   remember('opened', runs.slice(0, runsKept))
+}
+
+// stay: a reload shows the rows open that were open when this tab left the page,
+// also those that opened by themselves.
+function stay(timeline: Element) {
+  const key = 'stagefold.rows.' + location.pathname
+  const rows = () => [...timeline.querySelectorAll('.stage-row > details[open]')].map((d) => d.parentElement!.id)
+  try {
+    for (const id of JSON.parse(sessionStorage.getItem(key) ?? '[]')) {
+      const row = document.getElementById(id)
+      const details = row && detailsOf(row)
+      if (!details || choice(details) !== undefined) continue
+      details.open = true
+      void fill(details)
+    }
+    addEventListener('pagehide', () => sessionStorage.setItem(key, JSON.stringify(rows())))
+  } catch {
+    // a browser that keeps nothing
+  }
 }
 
 // restore gives new elements what the reader chose before.

@@ -12,7 +12,8 @@ export function title() {
   const line = document.getElementById('status-line')
   if (!line) return
   const prefix = new RegExp(`^(?:${[...new Set(Object.values(words)), 'Done'].join('|')}) · `)
-  const base = document.title.replace(prefix, '')
+  const heading = document.getElementById('chat-title')
+  let base = document.title.replace(prefix, '')
   let last = line.dataset.state ?? ''
   let done = false // it ended while nobody looked
   const show = (state: string) => {
@@ -24,6 +25,12 @@ export function title() {
   }
   const follow = () => show(line.dataset.state ?? '')
   new MutationObserver(follow).observe(line, { attributeFilter: ['data-state'] })
+  if (heading) {
+    new MutationObserver(() => {
+      base = `${heading.textContent} · Stagefold`
+      show(last)
+    }).observe(heading, { subtree: true, childList: true, characterData: true })
+  }
   document.addEventListener('stagefold-state', (e) => {
     const { state, waiting } = (e as CustomEvent).detail
     show(waiting > 0 ? 'waiting' : state)
