@@ -20,19 +20,14 @@ func (r *run) prepare() Request {
 }
 
 // planReminder sets the planner's reminder while a stage is open and clears it
-// when none is.
+// when none is. The plan_state block of a steps plan has a key of its own: a
+// settled plan is still shown until the run ends.
 func (r *run) planReminder() {
 	if r.job.Mode == planning.None {
 		return
 	}
-	text := ""
-	if len(r.state.Open()) > 0 {
-		text = planning.EscapeFrame(planning.Directive(r.state))
-		if block := planning.PlanStateBlock(r.state); block != "" {
-			text = strings.TrimLeft(text+"\n"+block, "\n")
-		}
-	}
-	r.reminders.setFrame(planning.ReminderKey(r.job.Mode), text)
+	r.reminders.setFrame(planning.ReminderKey(r.job.Mode), planning.Directive(r.state))
+	r.reminders.setFrame(keyPlanState, planning.PlanStateBlock(r.state))
 }
 
 // modelName is the provider's own name of a model that is stored as

@@ -124,3 +124,40 @@ func TestOnceRemindersComeOnce(t *testing.T) {
 		}
 	}
 }
+
+// 'No plan, no block': a steps plan is shown from its first accepted call until
+// the run ends, settled or not; the directive goes when nothing is open.
+func TestPlanStateIsShownUntilTheRunEnds(t *testing.T) {
+	plan := func(id, a, b string) []Chunk {
+		return calls(id, "plan", `{"steps":[{"id":"a","label":"Read","status":"`+a+`"},{"id":"b","label":"Write","status":"`+b+`"}]}`)
+	}
+	tr := try(t, planning.Steps,
+		answers(plan("p1", "running", "pending"), reads("w1"), tools()),
+		answers(plan("p2", "done", "skipped"), reads("w2"), tools()),
+		answers(reads("w3"), tools()),
+		answers(say("Done."), stops()))
+	tr.ended(part.Finished, part.ReasonStop)
+	for i, want := range []string{
+		"",
+		"- [running] a: Read\n- [pending] b: Write\n",
+		"- [done] a: Read\n- [skipped] b: Write\n",
+		"- [done] a: Read\n- [skipped] b: Write\n",
+	} {
+		got := tr.model.requests[i].Reminder
+		block := ""
+		if want != "" {
+			block = "<plan_state>\n" + want + "Update the statuses with the plan verb before you finish your reply.\n</plan_state>\n</task_reminder>"
+		}
+		if !strings.HasSuffix(got, block) || strings.Contains(got, "<plan_state>") != (want != "") {
+			t.Errorf("request %d: %s", i+1, got)
+		}
+		if strings.Contains(got, "[Stage ") != (i == 1) {
+			t.Errorf("request %d: a directive where nothing is open, or none: %s", i+1, got)
+		}
+	}
+	for _, e := range tr.log.Entries() {
+		if strings.Contains(string(e.Data)+e.Delta, "plan_state") {
+			t.Errorf("the block is stored: %+v", e)
+		}
+	}
+}

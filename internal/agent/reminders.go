@@ -10,9 +10,10 @@ import (
 
 // Keys of reminders; the planner's own key comes from planning.ReminderKey.
 const (
-	keyBaseline = "baseline"
-	keyOnceAsk  = "once:ask"
-	keyOncePlan = "once:plan"
+	keyBaseline  = "baseline"
+	keyOnceAsk   = "once:ask"
+	keyOncePlan  = "once:plan"
+	keyPlanState = "plan_state" // steps only; it stands behind plan
 
 	// oncePrefix marks keys that live for exactly one request.
 	oncePrefix = "once:"
