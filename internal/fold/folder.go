@@ -32,6 +32,7 @@ type Folder struct {
 	stages   map[string]*stage
 	list     []planning.Stage // the authoritative list, or the partial one
 	rows     []*stage         // the stages of the list
+	lists    int              // how many lists there were
 	current  *stage           // the stage that new parts join; nil without one
 	anew     bool             // all rows are to be made anew
 	relisted bool             // the list of rows is another one

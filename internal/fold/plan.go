@@ -160,15 +160,15 @@ func (f *Folder) guess() {
 // among them to the sink.
 func (f *Folder) relist(list []planning.Stage) {
 	rows := make([]*stage, len(list))
-	kept := make(map[*stage]bool, len(list))
 	sink := false
+	f.lists++
 	for i, s := range list {
 		st := f.stage(s.ID)
-		if kept[st] { // an id that is there twice
+		if st.list == f.lists { // an id that is there twice
 			st = &stage{id: s.ID}
 			st.of = st
 		}
-		kept[st] = true
+		st.list = f.lists
 		if !st.listed && len(st.cells) > 0 {
 			sink = true
 			st.set(st.cells)
@@ -178,7 +178,7 @@ func (f *Folder) relist(list []planning.Stage) {
 		rows[i] = st
 	}
 	for _, st := range f.rows {
-		if !kept[st] {
+		if st.list != f.lists {
 			st.listed = false
 			sink = sink || len(st.cells) > 0
 		}

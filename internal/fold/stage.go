@@ -15,6 +15,7 @@ type stage struct {
 	region
 	listed   bool // it is in the list, and its region is a row's
 	index    int  // in the list
+	list     int  // the newest list that it is in, by Folder.lists
 	usage    part.Usage
 	files    []part.FileChange
 	children []*Child

@@ -45,18 +45,35 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (p *Plan) UnmarshalJSON(b []byte) error {
+	if quick, ok := quickPlan(string(b)); ok {
+		*p = quick
+		return nil
+	}
+	return (*slowPlan)(p).UnmarshalJSON(b)
+}
+
+// slowPlan is a plan that encoding/json reads.
+type slowPlan Plan
+
+func (p *slowPlan) UnmarshalJSON(b []byte) error {
 	var w wirePlan
 	if err := json.Unmarshal(b, &w); err != nil {
 		return err
 	}
-	*p = Plan{Mode: w.Mode, Title: w.Title, Revision: w.Revision, SettledAt: w.SettledAt}
+	*p = slowPlan{Mode: w.Mode, Title: w.Title, Revision: w.Revision, SettledAt: w.SettledAt, Stages: stagesIn(w.Stages)}
 	if w.Pointer != nil {
 		p.Pointer = *w.Pointer
 	}
-	for _, s := range w.Stages {
-		p.Stages = append(p.Stages, s.stage())
-	}
 	return nil
+}
+
+// stagesIn is nil where there are none.
+func stagesIn(wire []wireStage) []Stage {
+	var stages []Stage
+	for _, w := range wire {
+		stages = append(stages, w.stage())
+	}
+	return stages
 }
 
 func wireOf(s Stage, m Mode) wireStage {

@@ -53,31 +53,43 @@ func encoded(out toolOutput) json.RawMessage {
 // an output that is refused, an error, or no valid plan of that tool's planner.
 // A classic output carries no revision: it is 0.
 func ParseOutput(tool string, output json.RawMessage) (Plan, bool) {
+	p, ok := quickOutput(tool, string(output))
+	if !ok {
+		p, ok = slowOutput(tool, output)
+	}
+	if !ok || !p.Mode.has(tool) {
+		return Plan{}, false
+	}
+	if p.Mode == Classic {
+		for i, s := range p.Stages {
+			p.Stages[i].Status, _ = todoStatus(string(s.Status))
+		}
+	}
+	if !p.valid() {
+		return Plan{}, false
+	}
+	return p, true
+}
+
+// slowOutput is the plan in an accepted output of the tool, read by
+// encoding/json and not yet checked; false where there is none.
+func slowOutput(tool string, output json.RawMessage) (Plan, bool) {
 	var out struct {
 		Todos   []wireStage     `json:"todos"`
 		Refused bool            `json:"refused"`
 		Error   json.RawMessage `json:"error"`
-		Plan    *Plan           `json:"plan"`
+		Plan    *slowPlan       `json:"plan"`
 	}
 	if json.Unmarshal(output, &out) != nil || out.Refused || out.Error != nil {
 		return Plan{}, false
 	}
-	if tool == ToolWriteTodos {
-		if out.Todos == nil {
-			return Plan{}, false
-		}
-		p := Plan{Mode: Classic}
-		for _, t := range out.Todos {
-			s := t.stage()
-			s.Status, _ = todoStatus(string(s.Status))
-			p.Stages = append(p.Stages, s)
-		}
-		return p, p.valid()
+	switch {
+	case tool == ToolWriteTodos && out.Todos != nil:
+		return Plan{Mode: Classic, Stages: stagesIn(out.Todos)}, true
+	case tool != ToolWriteTodos && out.Plan != nil:
+		return Plan(*out.Plan), true
 	}
-	if out.Plan == nil || !out.Plan.Mode.has(tool) || !out.Plan.valid() {
-		return Plan{}, false
-	}
-	return *out.Plan, true
+	return Plan{}, false
 }
 
 // valid: the ids are unique and not blank, the statuses are the planner's own,
