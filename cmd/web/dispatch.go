@@ -121,7 +121,7 @@ func (d *dispatcher) run(ctx context.Context, job agent.Job, runLog *store.RunLo
 		d.log.Warn("letters do not reach the run", slog.String("run", run.ID), slog.Any("err", err))
 	}
 	defer d.bus.Release(run.ID)
-	d.letters.begin(run.ID)
+	d.letters.begin(run.ID, run.Epoch)
 	defer d.letters.end(run.ID)
 	ended := make(chan agent.Outcome, 1)
 	if err := d.runs.Start(job, logOf{runLog}, func(o agent.Outcome) { ended <- o }); err != nil {

@@ -20,37 +20,45 @@ import (
 // letters knows the runs that this process works on, and which messages they
 // were handed as answers, so that each is handed over once.
 type letters struct {
-	mu     sync.Mutex
-	handed map[string]map[string]bool // message ids by run id
-	bell   chan struct{}              // look now
+	mu   sync.Mutex
+	held map[string]heldRun // by run id
+	bell chan struct{}      // look now
+}
+
+// heldRun is a run that this process works on.
+type heldRun struct {
+	epoch  int64           // of its claim
+	handed map[string]bool // message ids
 }
 
 func newLetters() *letters {
-	return &letters{handed: map[string]map[string]bool{}, bell: make(chan struct{}, 1)}
+	return &letters{held: map[string]heldRun{}, bell: make(chan struct{}, 1)}
 }
 
-func (l *letters) begin(runID string) {
+func (l *letters) begin(runID string, epoch int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.handed[runID] = map[string]bool{}
+	l.held[runID] = heldRun{epoch: epoch, handed: map[string]bool{}}
 }
 
 func (l *letters) end(runID string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.handed, runID)
+	delete(l.held, runID)
 }
 
-func (l *letters) holds(runID string) bool {
+// holds gives the epoch of a run that is worked on here.
+func (l *letters) holds(runID string) (epoch int64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.handed[runID] != nil
+	r, ok := l.held[runID]
+	return r.epoch, ok
 }
 
 func (l *letters) idle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.handed) == 0
+	return len(l.held) == 0
 }
 
 // deliver hands a letter to the run, if it is live here.
@@ -68,7 +76,7 @@ func (d *dispatcher) deliver(runID string, l bus.Letter) bool {
 func (d *dispatcher) answer(runID string, a agent.Answer) bool {
 	d.letters.mu.Lock()
 	defer d.letters.mu.Unlock()
-	handed := d.letters.handed[runID]
+	handed := d.letters.held[runID].handed
 	if handed[a.MessageID] {
 		return true
 	}
@@ -128,11 +136,13 @@ func (d *dispatcher) catchUpOnce(ctx context.Context) error {
 		return err
 	}
 	for _, run := range open {
-		if !d.letters.holds(run.ID) {
+		epoch, ok := d.letters.holds(run.ID)
+		if !ok {
 			continue
 		}
-		if run.CancelRequested {
-			d.runs.Stop(run.ID)
+		if run.CancelRequested || run.Epoch > epoch {
+			d.runs.Stop(run.ID) // one that another worker claimed is fenced: it writes nothing
+			continue
 		}
 		if run.State != part.Waits {
 			continue
