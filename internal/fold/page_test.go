@@ -2,6 +2,7 @@ package fold
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -144,12 +145,12 @@ func (p *page) show(c Change, now *Snapshot) error {
 		}
 		row.head = rowHead(c.Row)
 	case RegionReset:
-		parts, _, of := p.region(c, now)
+		parts, of := p.region(c, now)
 		*parts = pageOfParts(of)
 	default:
-		parts, count, _ := p.region(c, now)
+		parts, _ := p.region(c, now)
 		if c.Kind == PartAdded {
-			if count[c.Part.N] > 0 {
+			if p.holds(c.Part.N) {
 				return fmt.Errorf("part %d stands there already", c.Part.N)
 			}
 			*parts = append(*parts, pageOfPart(c.Part))
@@ -165,24 +166,27 @@ func (p *page) show(c Change, now *Snapshot) error {
 	return nil
 }
 
-// region is the region a change is in, how often each part stands on the page,
-// and the region of the snapshot.
-func (p *page) region(c Change, now *Snapshot) (*[]*pagePart, map[int]int, Vec[*Part]) {
-	count := map[int]int{}
-	for _, parts := range p.all() {
-		for _, pp := range parts {
-			count[pp.n]++
-		}
-	}
+// region is the region a change is in, on the page and in the snapshot.
+func (p *page) region(c Change, now *Snapshot) (*[]*pagePart, Vec[*Part]) {
 	switch c.Region {
 	case RegionLead:
-		return &p.lead, count, now.Lead
+		return &p.lead, now.Lead
 	case RegionSink:
-		return &p.sink, count, now.Sink
+		return &p.sink, now.Sink
 	case RegionAnswer:
-		return &p.answer, count, now.Answer
+		return &p.answer, now.Answer
 	}
-	return &p.rows[c.Row.Index-1].parts, count, c.Row.Parts
+	return &p.rows[c.Row.Index-1].parts, c.Row.Parts
+}
+
+// holds: the part stands somewhere on the page.
+func (p *page) holds(n int) bool {
+	for _, parts := range p.all() {
+		if slices.ContainsFunc(parts, func(pp *pagePart) bool { return pp.n == n }) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *page) all() [][]*pagePart {
