@@ -255,36 +255,32 @@ func TestSubscribersComeAndGo(t *testing.T) {
 	l := newChatLog()
 	h := newHub(t, l)
 	l.begin("run", "Do it")
-	end := make(chan struct{})
+	writing, end := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	pages := make([]*page, 50)
 	for i := range pages {
+		pages[i] = newPage(t, "")
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(i), 9))
-			p := newPage(t, "")
 			cursor := Cursor{}
-			for done := false; !done; {
-				select {
-				case <-end:
-					done = true
-				default:
-				}
-				r := join(t, h, p, cursor)
+			for over := false; !over; {
+				over = writing.Err() != nil
+				r := join(t, h, pages[i], cursor)
 				for range 1 + rng.IntN(8) {
-					if done {
-						r.readTo(t, "run", l.last("run"))
-						break
-					}
-					if err := r.read(t, context.Background()); err != nil {
+					if err := r.read(t, writing); err != nil && !errors.Is(err, context.Canceled) {
 						t.Errorf("next: %v", err)
 						return
 					}
 				}
+				if over {
+					r.readTo(t, "run", l.last("run"))
+				}
 				r.checkGzip(t)
 				r.viewer.Close()
-				cursor = Cursor{RunID: "run", Seq: r.viewer.base.snap.Seq}
+				if r.viewer.joined {
+					cursor = Cursor{RunID: "run", Seq: r.viewer.base.snap.Seq}
+				}
 			}
-			pages[i] = p
 		})
 	}
 	w := &writer{r: rand.New(rand.NewPCG(11, 11))}
@@ -292,9 +288,7 @@ func TestSubscribersComeAndGo(t *testing.T) {
 		l.add("run", w.next()...)
 	}
 	l.add("run", w.finish()...)
-	close(end)
-	// Those that wait for a frame need one more.
-	l.hub.Wake("chat", Wake{Chrome: true})
+	end()
 	wg.Wait()
 	want := reloaded(t, l)
 	for i, p := range pages {

@@ -83,9 +83,10 @@ function morph(old: Element, next: Element) {
   }
   if (old.isEqualNode(next)) return
   const typed = !isField(old) || sameField(old, next) || old === document.activeElement
+  const { value, checked } = next as HTMLInputElement
   morphAttributes(old, next)
   morphInner(old, [...next.childNodes])
-  if (!typed) Object.assign(old, { value: (next as HTMLInputElement).value, checked: (next as HTMLInputElement).checked })
+  if (!typed) Object.assign(old, { value, checked })
 }
 
 const isField = (el: Element) => el instanceof HTMLTextAreaElement || el instanceof HTMLInputElement
