@@ -153,8 +153,11 @@ func (d *DB) pack(tx *gorm.DB, runID string, list []*packed) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.Exec("UPDATE entries SET first = b.first, body = b.body, pieces = b.pieces FROM "+d.rowset("seq bigint", "first bigint", "body text", "pieces text")+
-		" WHERE run_id = ? AND entries.seq = b.seq", changed, runID).Error; err != nil {
+	// Every row is there; inserting finds each by its key, where UPDATE FROM on
+	// SQLite would compare all entries with all changes.
+	if err := tx.Exec("INSERT INTO entries (run_id, seq, first, step, time, type, body, pieces) SELECT ?, seq, first, 0, 0, '', body, pieces FROM "+
+		d.rowset("seq bigint", "first bigint", "body text", "pieces text")+
+		" WHERE true ON CONFLICT (run_id, seq) DO UPDATE SET first = excluded.first, body = excluded.body, pieces = excluded.pieces", runID, changed).Error; err != nil {
 		return wrap("pack log", err)
 	}
 	return wrap("pack log", tx.Exec("DELETE FROM entries WHERE run_id = ? AND seq IN (SELECT seq FROM "+d.rowset("seq bigint")+")", runID, deleted).Error)
