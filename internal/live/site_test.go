@@ -181,7 +181,6 @@ func (s *site) stage(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "no such stage", http.StatusNotFound)
 }
 
-
 // scripted is a page of its own with a stream that a test writes.
 type scripted struct {
 	srv  *httptest.Server

@@ -14,6 +14,11 @@ export async function takeSlot(): Promise<(() => void) | null> {
   return null
 }
 
+// alone runs f while no other page of the browser runs one of these.
+export async function alone(f: () => Promise<void>): Promise<void> {
+  await (navigator.locks ? navigator.locks.request('stagefold-catch-up', f) : f())
+}
+
 function tryLock(name: string): Promise<(() => void) | null> {
   return new Promise((taken) => {
     void navigator.locks.request(name, { ifAvailable: true }, (lock) => {

@@ -5,7 +5,7 @@ import { apply } from './patch'
 import { parser } from './events'
 import { report } from './report'
 import { batch } from './signals'
-import { takeSlot } from './slots'
+import { alone, takeSlot } from './slots'
 
 const silence = 40_000 // without a byte (heartbeats come every 15 s) the connection is dead
 const hiddenAfter = 5_000 // a hidden page gives its stream up after this
@@ -102,7 +102,7 @@ export class PageStream {
     const s = await this.glance()
     const is = JSON.stringify([s.runId, s.seq, s.state, s.waiting])
     if (is !== this.known) {
-      await this.read(true)
+      await alone(() => this.read(true))
       this.known = is
     }
     await this.pause(pollEvery)

@@ -126,14 +126,17 @@ function begin(row: Element) {
   }
 }
 
-// end folds a row that is over, unless the reader opened it or is reading it,
-// and drops the parts of one that is closed.
+// end folds a row that is over, unless the reader opened it, or something in it,
+// or is reading it, and drops the parts of one that is closed.
 function end(row: Element) {
   const details = detailsOf(row)
   if (!details) return
-  if (details.open && choice(details) === undefined && !isRead(row)) details.open = false
+  if (details.open && !isChosen(details) && !isRead(row)) details.open = false
   if (!details.open) empty(row, details)
 }
+
+const isChosen = (details: HTMLDetailsElement) =>
+  [details, ...details.querySelectorAll('details')].some((d) => choice(d) !== undefined)
 
 function isRead(row: Element): boolean {
   if (row.contains(document.activeElement)) return true
