@@ -48,6 +48,7 @@ func (f *Folder) judge(c *cell, e *part.Entry) {
 	}
 	f.guessing = true
 	if !c.p.Terminal() {
+		f.guessLess()
 		return
 	}
 	at := slices.Index(f.calls, c)
@@ -66,6 +67,7 @@ func (f *Folder) judge(c *cell, e *part.Entry) {
 		}
 	}
 	f.card(c)
+	f.guessLess()
 }
 
 // refused: complete was called while stages were open.
@@ -153,6 +155,14 @@ func (f *Folder) guess() {
 	}
 	if f.partial {
 		f.unplan()
+	}
+}
+
+// guessLess is guess where the partial list may have become shorter, or may be
+// gone: what follows must not depend on whether somebody looked in between.
+func (f *Folder) guessLess() {
+	if f.partial {
+		f.guess()
 	}
 }
 

@@ -46,6 +46,7 @@ func (f *Folder) reset(step int) {
 	f.resink()
 	f.children = slices.DeleteFunc(f.children, func(c *child) bool { return c.step == step })
 	f.anew = true
+	f.guessLess()
 	if !f.ledger.back(step) {
 		return
 	}

@@ -70,7 +70,8 @@ func (p *Part) takes(e *Entry) bool {
 	case ToolStart:
 		return t.ActedAt.IsZero()
 	case ToolApprovalRequest:
-		return !t.Preliminary && (p.State != StateApprovalRequested || t.ApprovalID != e.ApprovalID)
+		asked := p.State == StateApprovalRequested || p.State == StateApprovalResponded
+		return !t.Preliminary && (!asked || t.ApprovalID != e.ApprovalID)
 	case ToolApprovalAnswer:
 		return p.State == StateApprovalRequested
 	case ToolOutput:

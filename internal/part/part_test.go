@@ -90,6 +90,10 @@ func TestBuild(t *testing.T) {
 			[]Entry{{Type: ToolInputAvailable, ToolCallID: "c", ToolName: "w"}, {Type: ToolApprovalRequest, ToolCallID: "c", ApprovalID: "p"}, {Type: ToolApprovalAnswer, ToolCallID: "c", Approved: &no, Reason: "not now"}, {Type: ToolOutputDenied, ToolCallID: "c"}},
 			[]string{"tool c output-denied w not now"},
 		},
+		"an approval that is asked for twice": {
+			[]Entry{{Type: ToolInputAvailable, ToolCallID: "c", ToolName: "w"}, {Type: ToolApprovalRequest, ToolCallID: "c", ApprovalID: "p"}, {Type: ToolApprovalAnswer, ApprovalID: "p", Approved: &yes}, {Type: ToolApprovalRequest, ToolCallID: "c", ApprovalID: "p"}},
+			[]string{"tool c approval-responded w"},
+		},
 		"a tool that the end cancelled": {
 			[]Entry{{Type: ToolInputAvailable, ToolCallID: "c", ToolName: "w"}, {Type: ToolOutputError, ToolCallID: "c", ErrorText: "stopped by the user", Reason: ReasonCancelled}},
 			[]string{"tool c cancelled w stopped by the user"},
