@@ -112,7 +112,26 @@ func (d *dispatcher) work(ctx context.Context, runID string) (bus.Verdict, error
 		}
 		return bus.Done, errors.Join(err, d.fail(ctx, runLog, run, err))
 	}
+	if run.State == part.Waits && !waitsStill(job.Done) {
+		if err := runLog.SetWaiting(ctx, nil); err != nil {
+			return bus.Later, fmt.Errorf("end a wait: %w", err)
+		}
+	}
 	return d.run(ctx, job, runLog, run)
+}
+
+// waitsStill: what the run waited for when its owner died had not come yet.
+func waitsStill(log []*part.Entry) bool {
+	waits := false
+	for _, e := range log {
+		switch e.Type {
+		case part.Wait:
+			waits = len(e.Waiting) > 0
+		case part.DataAnswer, part.ToolApprovalAnswer:
+			waits = false
+		}
+	}
+	return waits
 }
 
 // run lets the agent work on the job and draws the consequences of its end.

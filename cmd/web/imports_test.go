@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	"internal/agent/tools":        {"internal/agent", "internal/part", "internal/planning"},
 	"internal/agent/fakeprovider": {},
 	"internal/browsertest":        {},
+	"internal/pgtest":             {},
 	"internal/live":               {"internal/fold", "internal/part", "views", "internal/markdown"},
 	"internal/markdown":           {},
 	"internal/bus":                {"internal/part"},

@@ -163,18 +163,9 @@ func (d *dispatcher) catchUpOnce(ctx context.Context) error {
 // pendingAnswers are the messages that answered the run and are not in its log,
 // oldest first.
 func (d *dispatcher) pendingAnswers(ctx context.Context, run store.Run) ([]store.Message, error) {
-	messages, err := d.db.Messages(ctx, run.ChatID)
-	if err != nil {
+	pending, err := d.db.PendingAnswers(ctx, run.ID)
+	if err != nil || len(pending) == 0 {
 		return nil, err
-	}
-	var pending []store.Message
-	for _, m := range messages {
-		if m.State == store.MessageAnswer && m.RunID == run.ID {
-			pending = append(pending, m)
-		}
-	}
-	if len(pending) == 0 {
-		return nil, nil
 	}
 	log, err := d.db.Entries(ctx, run.ID, 0, 0)
 	if err != nil {

@@ -7,12 +7,13 @@ import (
 )
 
 // Claim makes this process the run's owner: running, epoch and attempts one
-// higher; an older owner is fenced. The error is ErrFinished where the run has
-// ended or is gone.
+// higher; an older owner is fenced. A run that waits still does, so that a
+// message that comes now is its answer; its owner ends the wait. The error is
+// ErrFinished where the run has ended or is gone.
 func (d *DB) Claim(ctx context.Context, runID string) (*RunLog, Run, error) {
 	var row runRow
 	err := d.tx(ctx, func(tx *gorm.DB) error {
-		r := tx.Exec("UPDATE runs SET state = 'running', waiting = '', epoch = epoch + 1, attempts = attempts + 1, started_at = CASE started_at WHEN 0 THEN ? ELSE started_at END WHERE id = ? AND state IN ?",
+		r := tx.Exec("UPDATE runs SET state = CASE state WHEN 'waiting' THEN state ELSE 'running' END, epoch = epoch + 1, attempts = attempts + 1, started_at = CASE started_at WHEN 0 THEN ? ELSE started_at END WHERE id = ? AND state IN ?",
 			ms(d.now()), text(runID), openStates)
 		if r.Error != nil {
 			return wrap("claim run", r.Error)
