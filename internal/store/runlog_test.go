@@ -177,7 +177,7 @@ func TestClaimOfAnEndedRun(t *testing.T) {
 	})
 }
 
-// Claim starts the clock once, ends a wait, and takes waiting and queued runs.
+// Claim starts the clock once, keeps a wait, and takes waiting and queued runs.
 func TestClaimOfAWaitingRun(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		l := w.started("r")
@@ -188,7 +188,7 @@ func TestClaimOfAWaitingRun(t *testing.T) {
 		}
 		_, run, err := w.Claim(w.ctx, "r")
 		w.must(err)
-		if run.State != part.Running || len(run.Waiting) != 0 || !run.StartedAt.Equal(first) {
+		if run.State != part.Waits || len(run.Waiting) != 1 || !run.StartedAt.Equal(first) {
 			t.Errorf("taken over: %+v", run)
 		}
 	})

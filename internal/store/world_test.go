@@ -153,7 +153,9 @@ func (w *world) entries(id string, after int64) []*part.Entry {
 
 // Entries of a scripted run.
 
-func start() *part.Entry { return &part.Entry{Type: part.Start, Data: json.RawMessage(`{"runId":"r"}`)} }
+func start() *part.Entry {
+	return &part.Entry{Type: part.Start, Data: json.RawMessage(`{"runId":"r"}`)}
+}
 
 func startStep(n int) *part.Entry { return &part.Entry{Type: part.StartStep, Step: n} }
 
