@@ -55,8 +55,9 @@ func testApp(t testing.TB, cfg config) *app {
 // server is a running product with a client for its API.
 type server struct {
 	*app
-	t   testing.TB
-	url string
+	t    testing.TB
+	url  string
+	http *httptest.Server
 }
 
 func startServer(t testing.TB, cfg config) *server {
@@ -75,7 +76,7 @@ func startServerOf(t testing.TB, a *app) *server {
 		s.Close()
 		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	})
-	return &server{app: a, t: t, url: s.URL}
+	return &server{app: a, t: t, url: s.URL, http: s}
 }
 
 // call sends JSON and decodes the answer into out (nil to drop it); it returns

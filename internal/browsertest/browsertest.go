@@ -168,8 +168,13 @@ func (tab *Tab) Click(selector string) {
 		const el = document.querySelector(%q)
 		if (!el) return []
 		el.scrollIntoView({ block: 'nearest' })
-		const { left, top, width, height } = el.getBoundingClientRect()
-		return [left + width / 2, top + height / 2]
+		const middle = () => {
+			const { left, top, width, height } = el.getBoundingClientRect()
+			return [left + width / 2, top + height / 2]
+		}
+		const hit = document.elementFromPoint(...middle())
+		if (!el.contains(hit)) el.scrollIntoView({ block: 'center', behavior: 'instant' }) // something lies over it
+		return middle()
 	})()`, selector))
 	if len(at) != 2 {
 		tab.t.Fatalf("click %s: there is none", selector)

@@ -6,25 +6,20 @@ import { actions, closeStream } from './actions'
 import { prepare, release, use } from './expression'
 import { effect, patchSignals, signals, type Tree } from './signals'
 
-// Attribute is a name taken apart: data-on:click__debounce.200ms is kind 'on',
-// key 'click', mods {debounce: '200ms'}.
-type Attribute = { name: string; kind: string; key: string; mods: Map<string, string>; value: string }
+// Attribute is a name taken apart: data-on:submit__prevent is kind 'on', key
+// 'submit', mods ['prevent'].
+type Attribute = { name: string; kind: string; key: string; mods: string[]; value: string }
 
 type Bound = { el: Element; attribute: Attribute; run: (evt?: Event) => any }
-
-const known = new Set(['on', 'bind', 'signals', 'show', 'class', 'attr', 'text', 'init', 'indicator', 'effect'])
 
 // ends are the clean-ups of what is bound, by element and attribute.
 const ends = new WeakMap<Element, Map<string, { value: string; end: () => void }>>()
 
 function parse(name: string, value: string): Attribute | null {
   if (!name.startsWith('data-')) return null
-  const [head, ...rest] = name.slice(5).split('__')
-  const colon = head.indexOf(':')
-  const kind = colon < 0 ? head : head.slice(0, colon)
-  if (!known.has(kind)) return null
-  const mods = new Map(rest.map((m): [string, string] => [m.split('.')[0], m.split('.').slice(1).join('.')]))
-  return { name, kind, key: colon < 0 ? '' : head.slice(colon + 1), mods, value }
+  const [head, ...mods] = name.slice(5).split('__')
+  const [kind, key = ''] = head.split(':')
+  return Object.hasOwn(kinds, kind) ? { name, kind, key, mods, value } : null
 }
 
 const ignored = (el: Element) => el.closest('[data-ignore]') !== null
@@ -66,7 +61,7 @@ export function unbindAll(root: Element) {
   }
 }
 
-const isExpression = (a: Attribute) => a.value !== '' && a.kind !== 'indicator' && a.kind !== 'bind'
+const isExpression = (a: Attribute) => a.value !== ''
 
 function bind(el: Element, a: Attribute) {
   const compiled = isExpression(a) ? use(a.value) : () => undefined
@@ -116,22 +111,11 @@ const kinds: { [kind: string]: (b: Bound) => (() => void) | void } = {
       if (run()) style.removeProperty('display')
       else style.setProperty('display', 'none')
     }),
-  class: ({ el, attribute: { key }, run }) =>
-    effect(() => {
-      const v = run()
-      for (const [name, on] of Object.entries(key ? { [key]: v } : (v ?? {}))) el.classList.toggle(name, Boolean(on))
-    }),
-  attr: ({ el, attribute: { key }, run }) =>
-    effect(() => {
-      const v = run()
-      for (const [name, value] of Object.entries(key ? { [key]: v } : (v ?? {}))) setAttribute(el, name, value)
-    }),
-  signals({ attribute: { key, mods }, run }) {
-    const v = run()
-    patchSignals(key ? at(camel(key), v) : ((v ?? {}) as Tree), mods.has('ifmissing'))
-  },
-  indicator({ el, attribute: { key, value } }) {
-    const path = key ? camel(key) : value
+  class: ({ el, attribute: { key }, run }) => effect(() => el.classList.toggle(key, Boolean(run()))),
+  attr: ({ el, attribute: { key }, run }) => effect(() => setAttribute(el, key, run())),
+  signals: ({ run }) => patchSignals((run() ?? {}) as Tree),
+  indicator({ el, attribute: { key } }) {
+    const path = camel(key)
     const follow = (e: Event) => {
       const { type, el: of } = (e as CustomEvent).detail
       if (of === el && (type === 'started' || type === 'finished')) patchSignals(at(path, type === 'started'))
@@ -152,38 +136,17 @@ function setAttribute(el: Element, name: string, v: unknown) {
 }
 
 function listen({ el, attribute: { key, mods }, run }: Bound) {
-  const target: EventTarget = mods.has('window') ? window : mods.has('document') || mods.has('outside') ? document : el
-  let timer = 0
-  let last = 0
   const handle = (evt: Event) => {
-    if (mods.has('outside') && el.contains(evt.target as Node)) return
-    if (mods.has('prevent')) evt.preventDefault()
-    if (mods.has('stop')) evt.stopPropagation()
-    const wait = milliseconds(mods.get('debounce') ?? mods.get('delay'))
-    const pause = milliseconds(mods.get('throttle'))
-    if (wait > 0) {
-      if (mods.has('debounce')) clearTimeout(timer)
-      timer = setTimeout(() => run(evt), wait)
-    } else if (pause === 0 || evt.timeStamp - last >= pause) {
-      last = evt.timeStamp
-      run(evt)
-    }
+    if (mods.includes('prevent')) evt.preventDefault()
+    if (mods.includes('stop')) evt.stopPropagation()
+    run(evt)
   }
-  const options = { capture: mods.has('capture'), passive: mods.has('passive'), once: mods.has('once') }
-  target.addEventListener(key, handle, options)
-  return () => {
-    clearTimeout(timer)
-    target.removeEventListener(key, handle, options)
-  }
+  el.addEventListener(key, handle)
+  return () => el.removeEventListener(key, handle)
 }
 
-function milliseconds(text = ''): number {
-  const n = parseFloat(text) || 0
-  return /\ds$/.test(text.replace('ms', '')) ? n * 1000 : n
-}
-
-function bindValue({ el, attribute: { key, value } }: Bound) {
-  const path = key ? camel(key) : value
+function bindValue({ el, attribute: { key } }: Bound) {
+  const path = camel(key)
   const field = el as HTMLInputElement
   const check = field.type === 'checkbox'
   const take = () => {

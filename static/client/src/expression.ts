@@ -18,16 +18,14 @@ declare global {
   }
 }
 
-const tokens = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\$(?=[A-Za-z_])|@(?=[A-Za-z]\w*\s*\()/g
+const tokens = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\$(?=[A-Za-z_])|@(?=[A-Za-z]\w*\s*\()/g
 
 // script is the expression as JavaScript: $name reads a signal, @name( an
 // action; the value of the last statement is returned.
 export function script(source: string): string {
   const js = source.replace(tokens, (t) => {
     if (t === '$') return '$.'
-    if (t === '@') return '$$.'
-    if (t[0] === '`') return t.replace(/\$\{([^}]*)\}/g, (_, inner) => '${' + script(inner).replace(/^return \(|\)$/g, '') + '}')
-    return t
+    return t === '@' ? '$$.' : t
   })
   const list = statements(js)
   const last = list.pop() ?? ''

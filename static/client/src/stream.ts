@@ -20,69 +20,71 @@ type State = { title: string; state: string; runId: string; seq: number; waiting
 class Gone extends Error {}
 
 export class PageStream {
-  private closed = new AbortController()
-  private reading: AbortController | null = null
-  private lastID = ''
-  private failures = 0
-  private brief = 0 // streams in a row that ended at once
-  private givenUp = false // the page is hidden or left: its stream was ended on purpose
-  private known = '' // the state that the page shows, while it polls
-  private wake = () => {}
+  #closed = new AbortController()
+  #reading: AbortController | null = null
+  #lastID = ''
+  #failures = 0
+  #brief = 0 // streams in a row that ended at once
+  #givenUp = false // the page is hidden or left: its stream was ended on purpose
+  #known = '' // the state that the page shows, while it polls
+  #wake = () => {}
 
-  constructor(
-    private readonly el: Element,
-    private readonly url: string,
-  ) {
-    const on = { signal: this.closed.signal }
-    document.addEventListener('visibilitychange', () => this.seen(), on)
-    window.addEventListener('online', () => this.wake(), on)
-    window.addEventListener('pagehide', () => this.giveUp(), on)
-    window.addEventListener('pageshow', () => this.wake(), on)
+  readonly #el: Element
+  readonly #url: string
+
+  constructor(el: Element, url: string) {
+    this.#el = el
+    this.#url = url
+    const on = { signal: this.#closed.signal }
+    document.addEventListener('visibilitychange', () => this.#seen(), on)
+    window.addEventListener('online', () => this.#wake(), on)
+    window.addEventListener('pagehide', () => this.#giveUp(), on)
+    window.addEventListener('pageshow', () => this.#wake(), on)
   }
 
   close() {
-    this.closed.abort()
-    this.reading?.abort()
-    this.wake()
+    this.#closed.abort()
+    this.#reading?.abort()
+    this.#wake()
   }
 
-  private seen() {
-    this.wake()
+  #seen() {
+    this.#wake()
     if (!document.hidden) return
-    setTimeout(() => document.hidden && this.giveUp(), hiddenAfter)
+    setTimeout(() => document.hidden && this.#giveUp(), hiddenAfter)
   }
 
-  private giveUp() {
-    if (!this.reading) return
-    this.givenUp = true
-    this.reading.abort()
+  #giveUp() {
+    if (!this.#reading) return
+    this.#givenUp = true
+    this.#reading.abort()
   }
 
   // run keeps the stream until the element goes.
   async run() {
-    while (!this.closed.signal.aborted && this.el.isConnected) {
+    while (!this.#closed.signal.aborted && this.#el.isConnected) {
       try {
-        await this.round()
-        this.failures = 0
+        await this.#round()
+        this.#failures = 0
       } catch (e) {
-        if (this.closed.signal.aborted) return
-        const onPurpose = this.givenUp
-        this.givenUp = false
+        if (this.#closed.signal.aborted) return
+        const onPurpose = this.#givenUp
+        this.#givenUp = false
         if (onPurpose) continue
         connection('lost')
         if (e instanceof Gone) {
-          report(this.el, 'error', { status: '404', message: 'This chat is not there any more.' })
+          report(this.#el, 'error', { status: '404', message: 'This chat is not there any more.' })
           return
         }
-        await this.pause(wait(this.failures++))
+        await this.#pause(wait(this.#failures++))
       }
     }
   }
 
-  private async round() {
+  async #round() {
     if (document.hidden) {
-      await this.glance()
-      await this.pause(glanceEvery)
+      await this.#glance()
+      await this.#pause(glanceEvery)
       return
     }
     const slot = await takeSlot()
@@ -90,29 +92,29 @@ export class PageStream {
       document.documentElement.dataset.stream = 'open'
       const from = performance.now()
       try {
-        await this.read(false)
+        await this.#read(false)
       } finally {
         slot()
       }
-      this.brief = performance.now() - from < 1000 ? this.brief + 1 : 0
-      await this.pause(wait(this.brief))
+      this.#brief = performance.now() - from < 1000 ? this.#brief + 1 : 0
+      await this.#pause(wait(this.#brief))
       return
     }
     document.documentElement.dataset.stream = 'polling'
-    const s = await this.glance()
+    const s = await this.#glance()
     const is = JSON.stringify([s.runId, s.seq, s.state, s.waiting])
-    if (is !== this.known) {
-      await alone(() => this.read(true))
-      this.known = is
+    if (is !== this.#known) {
+      await alone(() => this.#read(true))
+      this.#known = is
     }
-    await this.pause(pollEvery)
+    await this.#pause(pollEvery)
   }
 
   // glance asks for the short state; the page's title follows it.
-  private async glance(): Promise<State> {
-    const url = new URL(this.url, location.href)
+  async #glance(): Promise<State> {
+    const url = new URL(this.#url, location.href)
     url.pathname = url.pathname.replace(/stream$/, 'state')
-    const answer = await fetch(url, { cache: 'no-store', signal: this.closed.signal })
+    const answer = await fetch(url, { cache: 'no-store', signal: this.#closed.signal })
     check(answer)
     connection('live')
     const state = (await answer.json()) as State
@@ -121,17 +123,17 @@ export class PageStream {
   }
 
   // read shows the stream to its end, or only what brings the page up to date.
-  private async read(once: boolean) {
-    const reading = (this.reading = new AbortController())
+  async #read(once: boolean) {
+    const reading = (this.#reading = new AbortController())
     let timer = setTimeout(() => reading.abort(), silence)
     const feed = parser((e) => {
       batch(() => apply(e))
       if (e.id === null) return
-      this.lastID = e.id
+      this.#lastID = e.id
       if (once) reading.abort()
     })
     try {
-      const answer = await fetch(this.from(), {
+      const answer = await fetch(this.#from(), {
         headers: { Accept: 'text/event-stream', 'Datastar-Request': 'true' },
         cache: 'no-store',
         signal: reading.signal,
@@ -142,7 +144,7 @@ export class PageStream {
       for (;;) {
         const { value, done } = await reader.read()
         if (done) return
-        this.failures = 0
+        this.#failures = 0
         clearTimeout(timer)
         timer = setTimeout(() => reading.abort(), once ? 1500 : silence)
         feed(value)
@@ -152,27 +154,27 @@ export class PageStream {
     } finally {
       clearTimeout(timer)
       reading.abort()
-      this.reading = null
+      this.#reading = null
     }
   }
 
   // from is the stream's address behind what the page shows by now.
-  private from(): URL {
-    const url = new URL(this.url, location.href)
-    if (this.lastID === '') return url
+  #from(): URL {
+    const url = new URL(this.#url, location.href)
+    if (this.#lastID === '') return url
     const runs = document.querySelectorAll<HTMLElement>('#timeline > [data-run-id]')
     const newest = runs[runs.length - 1]?.dataset.runId
     if (newest) {
       url.searchParams.set('run', newest)
-      url.searchParams.set('after', this.lastID)
+      url.searchParams.set('after', this.#lastID)
     }
     return url
   }
 
-  private pause(ms: number) {
+  #pause(ms: number) {
     return new Promise<void>((done) => {
       const timer = setTimeout(done, ms)
-      this.wake = () => {
+      this.#wake = () => {
         clearTimeout(timer)
         done()
       }

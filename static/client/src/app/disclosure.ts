@@ -143,7 +143,7 @@ function isRead(row: Element): boolean {
   const selection = getSelection()
   if (selection && !selection.isCollapsed && selection.containsNode(row, true)) return true
   const { top, bottom } = row.getBoundingClientRect()
-  return !following() && bottom > 0 && top < innerHeight
+  return !following() && top < 0 && bottom > 0 // the reader is in the middle of it
 }
 
 function empty(row: Element, details: HTMLDetailsElement) {
