@@ -70,6 +70,7 @@ func serve(ctx context.Context, cfg config, out, logs io.Writer) error {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ConnContext:       boundSendBuffer,
 	}
 	fmt.Fprintf(out, "listening on http://%s\n", listener.Addr())
 	for _, line := range a.startLines() {
@@ -91,6 +92,17 @@ func serve(ctx context.Context, cfg config, out, logs io.Writer) error {
 		server.Close()
 	}
 	return errors.Join(err, a.close(closing))
+}
+
+// sendBuffer is what the kernel may keep for a viewer that reads nothing, in
+// bytes; without a bound it is several MB, and a frozen viewer is noticed late.
+const sendBuffer = 256 << 10
+
+func boundSendBuffer(ctx context.Context, c net.Conn) context.Context {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer)
+	}
+	return ctx
 }
 
 func version() string {

@@ -90,6 +90,8 @@ func (m *stagehand) answer(r fp.Request) fp.Script {
 		return fp.Play(fp.T("Nothing to do; "), fp.T("all is well."), fp.F("stop"), fp.D())
 	case strings.Contains(text, "task: plan"):
 		return fp.Play(append([]fp.Step{m.at(placeBefore(n))}, m.planned(n)...)...)
+	case strings.Contains(text, "task: flood"):
+		return m.flood()
 	case strings.Contains(text, "task: ask"):
 		return m.asking(n, true, false)
 	case strings.Contains(text, "task: close"):
@@ -139,6 +141,16 @@ func (m *stagehand) working(n, stage int) []fp.Step {
 	}
 	steps = append(steps, fp.C(2, fmt.Sprintf("c-list-%d", stage), "list_files", `{"path":"."}`))
 	return append(steps, fp.FU("tool_calls", 100, 20), fp.D())
+}
+
+// flood is a text of 2 MB.
+func (m *stagehand) flood() fp.Script {
+	var steps []fp.Step
+	paragraph := strings.Repeat("a word of the flood ", 50) + "\n\n"
+	for range 2000 {
+		steps = append(steps, fp.T(paragraph), fp.Flush())
+	}
+	return fp.Play(append(steps, fp.T("The end."), fp.F("stop"), fp.D())...)
 }
 
 // asking plans one stage, asks (by a tool, or by a closing question), and goes
