@@ -126,12 +126,12 @@ func (b *browser) openRows() {
 	b.rowsFilled()
 }
 
-// rowsFilled waits until the opened rows hold their parts: as many as the row
-// says it has tools, or one that says that nothing happened.
+// rowsFilled waits until the opened rows hold their parts, or say that they have
+// none.
 func (b *browser) rowsFilled() {
 	b.t.Helper()
 	b.Wait(`[...document.querySelectorAll('.stage-row:not([data-status=pending]) > details[open] .row-body')].every(body =>
-		body.getAttribute('aria-busy') === null && body.childElementCount > 0)`)
+		!body.hasAttribute('aria-busy') && (body.childElementCount > 0 || body.parentElement.querySelector('.row-facts > .none')))`)
 }
 
 // shown is the page as lines, without nonces, relative times, the stream's
