@@ -171,6 +171,8 @@ func (s *script) line(line string) error {
 		s.add(part.Entry{Type: part.DataNotice, Data: data(part.NoticeData{Kind: "info", Text: rest})})
 	case "answer":
 		s.add(part.Entry{Type: part.DataAnswer, Data: data(part.AnswerData{Text: rest})})
+	case "phase": // phase PHASE SUMMARY: a line of activity
+		s.add(part.Entry{Type: part.DataActivity, Data: data(part.ActivityData{Phase: part.Phase(first), Summary: more})})
 	case "wait":
 		s.add(part.Entry{Type: part.Wait, Waiting: []part.Waiting{{Kind: "question", Question: rest}}})
 	case "resume":
@@ -311,6 +313,9 @@ func (s *script) show() {
 	writeChildren(w, "unattached", snap.Unattached)
 	writeParts(w, "sink", "  ", snap.Sink)
 	writeParts(w, "answer", "  ", snap.Answer)
+	for _, a := range snap.Activity.All() {
+		fmt.Fprintf(w, "step %d %s: %s\n", a.Step, a.Phase, a.Summary)
+	}
 }
 
 func writeRow(w *strings.Builder, r *Row) {
