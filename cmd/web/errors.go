@@ -45,6 +45,8 @@ func asWebError(err error) *webError {
 		return &webError{http.StatusConflict, "busy", "A run is working in this chat.", "Stop it or wait until it has ended."}
 	case errors.Is(err, store.ErrConflict):
 		return &webError{http.StatusConflict, "conflict", "This was decided or sent already.", "Reload the page to see how it stands."}
+	case store.Full(err):
+		return &webError{http.StatusInsufficientStorage, "disk_full", "The disk that holds the chats is full; nothing was stored.", "Free some space there, then send it again."}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &webError{http.StatusServiceUnavailable, "unavailable", "The server did not answer in time.", "Try again."}
 	case errors.As(err, &h):

@@ -282,7 +282,7 @@ func checkFolds(t *testing.T, name string, log []*part.Entry) {
 // checkIntegrity asks SQLite, through a connection of its own.
 func checkIntegrity(t *testing.T, data string) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(data, "stagefold.db")+"?mode=ro")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(data, "stagefold.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,6 +51,7 @@ type setup struct {
 	provider        string // base address of the OpenAI-compatible provider; "" is the rehearsal model
 	env             []string
 	flags           []string
+	wrapper         []string // a command that runs the product's; empty for none
 }
 
 func newSetup(t testing.TB, provider string) setup {
@@ -82,7 +83,8 @@ func (s setup) start(t testing.TB) *process {
 		model = "openai/fake"
 	}
 	p := &process{log: &logBuffer{}, ended: make(chan struct{})}
-	p.cmd = exec.Command(file, append(args, "--model", model)...)
+	command := append(append(append([]string(nil), s.wrapper...), file), append(args, "--model", model)...)
+	p.cmd = exec.Command(command[0], command[1:]...)
 	p.cmd.Env, p.cmd.Stderr = env, p.log
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {

@@ -54,6 +54,13 @@ func transient(err error) bool {
 	return true
 }
 
+// Full: the database could not be written because its disk is full.
+func Full(err error) bool {
+	var lite sqlite3.Error
+	var pg *pgconn.PgError
+	return errors.As(err, &lite) && lite.Code == sqlite3.ErrFull || errors.As(err, &pg) && pg.Code == "53100"
+}
+
 // missing is nil for what is gone.
 func missing(err error) error {
 	if errors.Is(err, ErrNotFound) {
