@@ -47,6 +47,7 @@ type config struct {
 	takeTimeout time.Duration // how long a viewer may take no bytes before it is cut; it reconnects by itself
 	lookEvery   time.Duration // how soon what a lost wake or letter did not tell is made good
 	ackWait     time.Duration // how long a silent worker keeps its runs; 0 is the bus's own
+	patience    time.Duration // how long a commit is tried again; 0 is the store's own
 }
 
 // errHelp: --help was printed; nothing is wrong.

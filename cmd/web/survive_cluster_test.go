@@ -146,10 +146,14 @@ func (c *cluster) natsURL() string { return "nats://" + c.nats.addr() }
 // app starts an instance inside this process, with short intervals.
 func (c *cluster) app() *server {
 	c.t.Helper()
+	return startServer(c.t, c.config())
+}
+
+func (c *cluster) config() config {
 	cfg := withProvider(c.t, c.model)
 	cfg.databaseURL, cfg.natsURL, cfg.workspace = c.dbURL, c.natsURL(), c.workspace
 	cfg.ackWait, cfg.lookEvery = 2*time.Second, 200*time.Millisecond
-	return startServer(c.t, cfg)
+	return cfg
 }
 
 // apps are n instances, after NATS has them.

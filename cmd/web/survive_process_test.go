@@ -28,7 +28,7 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 	}
 	binaryDir = dir
 	file := filepath.Join(dir, "stagefold")
-	out, err := exec.Command("go", "build", "-o", file, ".").CombinedOutput()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", file, ".").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}

@@ -152,6 +152,33 @@ func TestDatabaseAwayAndBack(t *testing.T) {
 	}
 }
 
+// The database is away for longer than a commit is tried: the run is left, and
+// goes on by itself when it is back.
+func TestDatabaseAwayForLong(t *testing.T) {
+	c := newCluster(t)
+	cfg := c.config()
+	cfg.patience = 300 * time.Millisecond
+	s := startServer(t, cfg)
+	c.model.hold(placeWord(c.model.callOf(1), 10))
+	id := s.send(s.newChat(planning.Metronome), "m1", "task: plan").RunID
+	before := s.seen(id, "text", textHas("w1-10 "))
+	c.db.shut()
+	c.model.hold(placeWord(c.model.callOf(2), 10)) // words and calls that cannot be stored
+	eventually(t, "the run left", func() bool { return !s.runs.Live(id) })
+	c.model.hold("")
+	c.db.open()
+	if r := s.wait(id, ended); r.State != "finished" || len(r.Stages) != c.model.stages {
+		t.Errorf("ended as %s with %d stages", r.State, len(r.Stages))
+	}
+	log := s.entriesAfter(id, 0)
+	if lost := lostText(before, log); lost != "" {
+		t.Errorf("text is gone: %q", lost)
+	}
+	checkNotRunAgain(t, "left", before, log)
+	checkFolds(t, "left", log)
+	c.checkFiles()
+}
+
 // An instance that ends in order hands its run over at once.
 func TestHandOverIsAtOnce(t *testing.T) {
 	c := newCluster(t)
