@@ -141,7 +141,7 @@ func TestDeltaTouchesOneRow(t *testing.T) {
 	last := f.Snapshot()
 	f.Apply(log[1])
 	now := f.Snapshot()
-	rows, parts := 0, 0
+	rows, parts, blocks := 0, 0, 0
 	for i, r := range now.Rows.All() {
 		old := last.Rows.At(i)
 		if r != old {
@@ -150,11 +150,16 @@ func TestDeltaTouchesOneRow(t *testing.T) {
 		for k, p := range r.Parts.All() {
 			if k < old.Parts.Len() && p != old.Parts.At(k) {
 				parts++
+				for n, b := range old.Parts.At(k).Blocks.All() {
+					if p.Blocks.At(n) != b {
+						blocks++
+					}
+				}
 			}
 		}
 	}
-	if rows != 1 || parts != 1 {
-		t.Errorf("%d rows and %d parts are new", rows, parts)
+	if rows != 1 || parts != 1 || blocks != 1 {
+		t.Errorf("%d rows, %d parts and %d blocks are new", rows, parts, blocks)
 	}
 	i := 2
 	if n := testing.AllocsPerRun(200, func() {

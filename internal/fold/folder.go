@@ -26,8 +26,10 @@ type Folder struct {
 	ledger   ledger
 	calls    []*cell // planner and complete calls that did not come to an end yet
 	accepted Vec[*Part]
-	partial  bool // the list is what a first call that still streams holds so far
-	guessing bool // that call grew
+	told     []*part.Entry // data-plan entries that are not read yet
+	lines    []*Activity   // of activity, not shown yet
+	partial  bool          // the list is what a first call that still streams holds so far
+	guessing bool          // that call grew
 
 	stages   map[string]*stage
 	list     []planning.Stage // the authoritative list, or the partial one

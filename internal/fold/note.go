@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"stagefold/internal/part"
@@ -26,23 +27,50 @@ func (f *Folder) note(e *part.Entry) bool {
 	case part.Finish:
 		f.finish(e)
 	case part.DataPlan:
-		var data part.PlanData
-		if json.Unmarshal(e.Data, &data) != nil {
-			break
-		}
-		run.PlanData = &data
-		if data.Tool == planning.ByRuntime && len(f.ledger.plans) > 0 { // no planner call stands behind it
-			f.settle(&data.Plan, e.Time, e.Step)
+		f.told = append(f.told, e)
+		if len(f.ledger.plans) > 0 && bytes.Contains(e.Data, byRuntime) {
+			if data := f.readTold(); data != nil && data.Tool == planning.ByRuntime { // no planner call stands behind it
+				f.settle(&data.Plan, e.Time, e.Step)
+			}
 		}
 	case part.DataActivity:
-		a := &Activity{Step: e.Step, Time: e.Time, Seq: e.Seq}
-		if json.Unmarshal(e.Data, &a.ActivityData) == nil {
-			run.Activity = run.Activity.Append(a)
+		if data, ok := part.ActivityOf(e); ok {
+			f.lines = append(f.lines, &Activity{ActivityData: data, Step: e.Step, Time: e.Time, Seq: e.Seq})
 		}
 	default:
 		return false
 	}
 	return true
+}
+
+// byRuntime stands in the data of a plan that the runtime changed.
+var byRuntime = []byte(`"` + planning.ByRuntime + `"`)
+
+// readTold reads the newest plan that was told since the last snapshot; it gives
+// it where that was the last entry about a plan.
+func (f *Folder) readTold() *part.PlanData {
+	told := f.told
+	f.told = f.told[:0]
+	for i := len(told) - 1; i >= 0; i-- {
+		var data part.PlanData
+		if json.Unmarshal(told[i].Data, &data) != nil {
+			continue
+		}
+		f.run.PlanData = &data
+		if i == len(told)-1 {
+			return &data
+		}
+		break
+	}
+	return nil
+}
+
+// showLines adds the lines of activity since the last snapshot.
+func (f *Folder) showLines() {
+	if len(f.lines) > 0 {
+		f.run.Activity = f.run.Activity.AppendAll(f.lines)
+		f.lines = f.lines[:0]
+	}
 }
 
 func (f *Folder) finishStep(e *part.Entry) {

@@ -12,6 +12,8 @@ func (f *Folder) Snapshot() *Snapshot {
 		return f.snap
 	}
 	f.guess()
+	f.readTold()
+	f.showLines()
 	for i := 0; i < len(f.queue); i++ {
 		r := f.queue[i]
 		r.queued = false
