@@ -33,6 +33,7 @@ type stageJSON struct {
 	ElapsedMS      int64             `json:"elapsedMs"`
 	Tools          int               `json:"tools"`
 	Usage          part.Usage        `json:"usage"`
+	Cost           *float64          `json:"cost,omitempty"`
 	Files          []part.FileChange `json:"files"`
 	Children       []childJSON       `json:"children"`
 	Parts          []transcript.Part `json:"parts"`
@@ -69,14 +70,15 @@ type runJSON struct {
 	StartedAt    *time.Time        `json:"startedAt,omitempty"`
 	FinishedAt   *time.Time        `json:"finishedAt,omitempty"`
 	Usage        part.Usage        `json:"usage"`
+	Cost         *float64          `json:"cost,omitempty"` // US dollars
 	StagesDone   int               `json:"stagesDone"`
 	StagesTotal  int               `json:"stagesTotal"`
 	Debt         []part.Debt       `json:"debt"`
 	LastSeq      int64             `json:"lastSeq"`
 }
 
-func runHead(r store.Run) runJSON {
-	return runJSON{ID: r.ID, ChatID: r.ChatID, ParentRunID: r.ParentRunID, State: r.State, FinishReason: r.FinishReason, Error: r.Error, Note: r.Note,
+func (a *app) runHead(r store.Run) runJSON {
+	return runJSON{Cost: a.cost(r.Model, r.Usage), ID: r.ID, ChatID: r.ChatID, ParentRunID: r.ParentRunID, State: r.State, FinishReason: r.FinishReason, Error: r.Error, Note: r.Note,
 		Attempts: r.Attempts, Model: r.Model, PlanningMode: r.Mode, Text: r.UserText, StartedAt: timeOrNil(r.StartedAt), FinishedAt: timeOrNil(r.FinishedAt),
 		Usage: r.Usage, StagesDone: r.StagesDone, StagesTotal: r.Stages, Debt: orEmpty(r.Debt), LastSeq: r.LastSeq}
 }
@@ -92,7 +94,7 @@ func (a *app) apiRuns(c echo.Context) error {
 	}
 	out := []runJSON{}
 	for _, r := range list {
-		out = append(out, runHead(r))
+		out = append(out, a.runHead(r))
 	}
 	return c.JSON(http.StatusOK, map[string]any{"runs": out, "cursor": next})
 }
@@ -110,7 +112,9 @@ func (a *app) apiRun(c echo.Context) error {
 	}
 	stages := []stageJSON{}
 	for _, row := range snap.Rows.All() {
-		stages = append(stages, stageOf(row))
+		st := stageOf(row)
+		st.Cost = a.cost(r.Model, row.Usage)
+		stages = append(stages, st)
 	}
 	activity := []activityJSON{}
 	for _, l := range snap.Activity.All() {
@@ -126,12 +130,12 @@ func (a *app) apiRun(c echo.Context) error {
 		Waiting  []part.Waiting    `json:"waiting"`
 		Children []childJSON       `json:"children"`
 		Activity []activityJSON    `json:"activity"`
-	}{runHead(r), snap.Plan, stages, partsOf(snap.Lead), partsOf(snap.Sink), partsOf(snap.Answer), orEmpty(snap.Waiting), childrenOf(snap), activity}
+	}{a.runHead(r), snap.Plan, stages, partsOf(snap.Lead), partsOf(snap.Sink), partsOf(snap.Answer), orEmpty(snap.Waiting), childrenOf(snap), activity}
 	if snap.PlanData != nil && snap.Plan != nil {
 		plan := snap.PlanData.Plan
 		out.Plan = &plan
 	}
-	out.LastSeq, out.Usage = snap.Seq, snap.Usage
+	out.LastSeq, out.Usage, out.Cost = snap.Seq, snap.Usage, a.cost(r.Model, snap.Usage)
 	return c.JSON(http.StatusOK, out)
 }
 

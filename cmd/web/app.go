@@ -37,6 +37,7 @@ type app struct {
 	work   *tools.Set
 	disp   *dispatcher
 	folds  *folds
+	meter  *metrics
 
 	cancel     context.CancelFunc // ends what runs in the background
 	background sync.WaitGroup
@@ -45,7 +46,8 @@ type app struct {
 func newApp(ctx context.Context, cfg config, log *slog.Logger) (_ *app, err error) {
 	a := &app{cfg: cfg, log: log, runs: agent.NewRuns(), models: newModels(cfg)}
 	a.folds = newFolds(a.entries)
-	a.hub = live.NewHub(live.Config{Entries: a.entries, Chat: a.chatState, Now: now, Render: a.folds.render, Log: log})
+	a.hub = live.NewHub(live.Config{Entries: a.entries, Chat: a.chatState, Now: now, Render: a.folds.render, Cost: a.costText, Log: log})
+	a.meter = newMetrics(a)
 	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -56,7 +58,7 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (_ *app, err erro
 		return nil, fmt.Errorf("open the workspace %s: %w", cfg.workspace, err)
 	}
 	a.background.Go(func() { a.models.discover(ctx) })
-	if a.db, err = store.Open(ctx, store.Options{Dir: cfg.data, URL: cfg.databaseURL, Now: now, NewID: newID, Logger: log, Committed: a.committed}); err != nil {
+	if a.db, err = store.Open(ctx, store.Options{Dir: cfg.data, URL: cfg.databaseURL, Now: now, NewID: newID, Logger: log, Committed: a.committed, Patience: cfg.patience}); err != nil {
 		return nil, err
 	}
 	if a.bus, err = bus.Open(ctx, bus.Options{URL: cfg.natsURL, Instance: newID(), Logger: log, AckWait: cfg.ackWait}); err != nil {
@@ -76,6 +78,7 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (_ *app, err erro
 // committed is called after each commit: viewers here may look, and the other
 // instances are told.
 func (a *app) committed(c store.Committed) {
+	a.meter.committed(c)
 	a.hub.Wake(c.ChatID, live.Wake{RunID: c.RunID, Entries: c.Entries})
 	if c.State == part.Waits && a.disp != nil {
 		a.disp.lookForLetters()

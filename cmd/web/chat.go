@@ -136,7 +136,7 @@ func (a *app) runView(ctx context.Context, runID string) (views.RunView, error) 
 		queued.Started = run.CreatedAt
 		snap = &queued
 	}
-	return views.RunView{Snap: snap, Now: now(), Render: a.folds.render}, nil
+	return views.RunView{Snap: snap, Now: now(), Render: a.folds.render, Cost: a.costText(snap.Start.Model, snap.Usage)}, nil
 }
 
 // chatState is the chat page beside its runs; the live view asks for it too.

@@ -44,6 +44,7 @@ func (a *app) handler() http.Handler {
 	}
 	e.GET("/static/*", echo.WrapHandler(static.Handler()))
 	e.GET("/healthz", a.health)
+	e.GET("/metrics", a.meter.handler())
 
 	api := e.Group("/api")
 	api.GET("/models", a.apiModels)
@@ -66,10 +67,10 @@ func (a *app) handler() http.Handler {
 	return e
 }
 
-// compress gzips pages and JSON; streams and static files compress themselves.
+// compress gzips pages and JSON; streams, static files and metrics compress themselves.
 func compress() echo.MiddlewareFunc {
 	return middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1024, Skipper: func(c echo.Context) bool {
-		return c.Path() == "/chats/:id/stream" || c.Path() == "/static/*"
+		return c.Path() == "/chats/:id/stream" || c.Path() == "/static/*" || c.Path() == "/metrics"
 	}})
 }
 

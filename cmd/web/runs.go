@@ -45,7 +45,9 @@ func (a *app) runsPage(c echo.Context) error {
 	}
 	v := views.RunsPageView{Page: a.page(c, "Runs", "runs"), State: f.State, Model: f.Model, Query: f.Query, Models: used, Next: next, Now: now()}
 	for _, r := range list {
-		v.Runs = append(v.Runs, runItem(r))
+		item := runItem(r)
+		item.Cost = a.costText(r.Model, r.Usage)
+		v.Runs = append(v.Runs, item)
 	}
 	return render(c, http.StatusOK, views.RunsPage(v))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -68,7 +69,13 @@ func (a *app) chatStream(c echo.Context) error {
 				bytes = f.Deflate
 			}
 			if err := a.writeAll(c, rc, bytes); err != nil {
+				if errors.Is(err, os.ErrDeadlineExceeded) {
+					a.meter.viewersDropped.Inc()
+				}
 				return nil
+			}
+			if !f.Newest.IsZero() {
+				a.meter.toViewer.Observe(time.Since(f.Newest).Seconds())
 			}
 		}
 	}

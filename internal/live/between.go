@@ -104,7 +104,7 @@ func (v *view) whole(run string) (*fold.Snapshot, error) {
 }
 
 func (v *view) runView(s *fold.Snapshot) views.RunView {
-	return views.RunView{Snap: s, Now: v.hub.cfg.Now(), Render: v.hub.cfg.Render}
+	return v.hub.cfg.runView(s, v.hub.cfg.Now())
 }
 
 // article puts a run at the end of the timeline. A page that was rendered while

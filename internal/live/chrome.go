@@ -58,7 +58,8 @@ func (v *view) chromeViews(s *state, now time.Time) [chromeParts]templ.Component
 	chat.Now = now
 	var run *views.RunView
 	if s.snap != nil {
-		run = &views.RunView{Snap: s.snap, Now: now, Render: v.hub.cfg.Render}
+		r := v.hub.cfg.runView(s.snap, now)
+		run = &r
 	}
 	return [chromeParts]templ.Component{
 		chatTitle:  views.ChatTitle(chat),

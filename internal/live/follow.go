@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	"stagefold/internal/fold"
 	"stagefold/internal/part"
@@ -16,6 +17,7 @@ type state struct {
 	snap   *fold.Snapshot
 	chat   views.ChatState
 	chrome *chrome
+	newest time.Time // of the newest entry that came with it; zero where none did
 }
 
 // base is the state as what a page shows.
@@ -29,6 +31,7 @@ type follower struct {
 	run    string
 	folder *fold.Folder
 	seq    int64
+	newest time.Time // of the last entry
 }
 
 // apply folds entries; false where one is missing before them.
@@ -41,7 +44,7 @@ func (f *follower) apply(entries []*part.Entry) bool {
 			return false
 		}
 		f.folder.Apply(e)
-		f.seq = e.Seq
+		f.seq, f.newest = e.Seq, e.Time
 	}
 	return true
 }
@@ -63,7 +66,7 @@ func (f *follower) readTo(ctx context.Context, cfg Config, seq int64) error {
 	for _, e := range entries {
 		if e.Seq > f.seq && e.Seq <= seq {
 			f.folder.Apply(e)
-			f.seq = e.Seq
+			f.seq, f.newest = e.Seq, e.Time
 		}
 	}
 	return nil
@@ -128,9 +131,9 @@ func (v *view) look(p pending) (sent bool, err error) {
 	v.watchRun(f.run, p.runs, next.chat.RunIDs)
 	next.run = f.run
 	if f.run != "" {
-		next.snap = f.snapshot(cfg, v.chatID)
+		next.snap, next.newest = f.snapshot(cfg, v.chatID), f.newest
 		if last != nil && last.run == f.run && last.snap.Seq == next.snap.Seq {
-			next.snap = last.snap
+			next.snap, next.newest = last.snap, time.Time{}
 		}
 	}
 	next.chrome = v.chromeOf(last, next, p.chrome)

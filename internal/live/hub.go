@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"stagefold/internal/fold"
 	"stagefold/internal/part"
 	"stagefold/views"
 )
@@ -29,7 +30,9 @@ type Config struct {
 	Now  func() time.Time
 	// Render is the markdown renderer; internal/markdown where it is nil.
 	Render views.Renderer
-	Log    *slog.Logger
+	// Cost is what a run's tokens cost, "" where unknown; may be nil.
+	Cost func(model string, u part.Usage) string
+	Log  *slog.Logger
 
 	Heartbeat time.Duration // longest silence of a stream; 15 s
 	Tick      time.Duration // shortest time between two renderings of a view; 50 ms
@@ -43,6 +46,9 @@ func (c Config) filled() Config {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Cost == nil {
+		c.Cost = func(string, part.Usage) string { return "" }
 	}
 	for _, d := range []struct {
 		field    *time.Duration
@@ -75,6 +81,9 @@ type Cursor struct {
 type Frame struct {
 	Plain   []byte // whole server-sent events
 	Deflate []byte // the same as a chunk of this viewer's gzip member, see GzipHeader
+	// Newest is the time of the newest entry that is shown by it; zero where the
+	// frame shows none, or none that is new.
+	Newest time.Time
 }
 
 // Hub has the views. It is safe for concurrent use.
@@ -94,6 +103,11 @@ func NewHub(cfg Config) *Hub {
 	h := &Hub{cfg: cfg.filled(), views: map[string]*view{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	return h
+}
+
+// runView is a snapshot as the components take it.
+func (c Config) runView(s *fold.Snapshot, now time.Time) views.RunView {
+	return views.RunView{Snap: s, Now: now, Render: c.Render, Cost: c.Cost(s.Start.Model, s.Usage)}
 }
 
 // Wake tells the chat's view, if there is one. It never blocks.

@@ -65,7 +65,7 @@ func (v *Viewer) join(w *window) (Frame, error) {
 func (v *Viewer) take(frames []*frame) []Frame {
 	out := make([]Frame, len(frames))
 	for i, f := range frames {
-		out[i] = Frame{Plain: f.plain, Deflate: f.deflate}
+		out[i] = Frame{Plain: f.plain, Deflate: f.deflate, Newest: f.after.newest}
 		v.inEpoch = v.inEpoch || f.opens
 		if !v.inEpoch {
 			out[i].Deflate = f.solo()
