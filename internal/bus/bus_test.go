@@ -144,6 +144,37 @@ func TestHandOverIsAtOnce(t *testing.T) {
 	}
 }
 
+// A worker that lost its run to another one says nothing of the job: the other
+// one keeps it, and its end is the job's.
+func TestALostJobIsTheOthers(t *testing.T) {
+	url, _ := external(t, t.TempDir(), -1)
+	o := Options{URL: url, AckWait: 300 * time.Millisecond}
+	o.Instance = "a"
+	a := open(t, o)
+	o.Instance = "b"
+	b := open(t, o)
+	if err := a.reconcileOnce(t.Context(), func(context.Context) ([]string, error) { return []string{"r1"}, nil }); err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan struct{})
+	stop := worker(t, a, func(context.Context, string) Verdict { close(taken); return Lost })
+	<-taken
+	stop()
+	again, end := make(chan string, 8), make(chan struct{})
+	worker(t, b, func(_ context.Context, id string) Verdict { again <- id; <-end; return Done })
+	if id := <-again; id != "r1" {
+		t.Errorf("took over %q", id)
+	}
+	close(end)
+	// The job is gone: the run can have a new one.
+	if err := b.Enqueue(t.Context(), "r2"); err != nil {
+		t.Fatal(err)
+	}
+	if id := <-again; id != "r2" {
+		t.Errorf("%s came again", id)
+	}
+}
+
 func TestReconcileMendsALostServer(t *testing.T) {
 	url, s := external(t, t.TempDir(), -1)
 	b := open(t, Options{URL: url, Instance: "a", AckWait: time.Second, Reconcile: 50 * time.Millisecond})
