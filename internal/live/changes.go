@@ -13,14 +13,21 @@ import (
 func (p *patches) changes(last, now views.RunView) {
 	last.Now = now.Now // so that a running clock is no difference
 	d := difference{p: p, last: last, now: now}
-	for _, c := range fold.Changes(last.Snap, now.Snap) {
+	changes := fold.Changes(last.Snap, now.Snap)
+	for _, c := range changes {
 		d.show(c)
+	}
+	for _, c := range changes {
+		if c.Row != nil && (c.Kind == fold.PartAdded || c.Kind == fold.RegionReset) {
+			d.factsChanged(c.Row) // they say whether the row has parts
+		}
 	}
 }
 
 type difference struct {
 	p         *patches
 	last, now views.RunView
+	facts     map[string]bool // stages whose facts were compared
 }
 
 func (d *difference) show(c fold.Change) {
@@ -53,7 +60,7 @@ func (d *difference) show(c fold.Change) {
 }
 
 func (d *difference) row(r *fold.Row) views.RowView {
-	return views.RowView{Run: d.now, Row: r, Body: !r.Settled()}
+	return views.RowView{Run: d.now, Row: r, Body: !r.Settled() || r.Live}
 }
 
 func (d *difference) part(c fold.Change) views.PartView {
@@ -106,10 +113,23 @@ func (d *difference) rowChanged(r *fold.Row) {
 	}
 	was := views.RowView{Run: d.last, Row: old}
 	d.p.changed(views.RowHead(was), views.RowHead(v))
-	d.p.changed(views.RowFacts(was), views.RowFacts(v))
+	d.factsChanged(r)
 	if old.Status != r.Status || old.Unverified != r.Unverified || old.ClosedByRunEnd != r.ClosedByRunEnd {
 		d.p.set(v.Signals())
 	}
+}
+
+// factsChanged patches the row's facts where they differ.
+func (d *difference) factsChanged(r *fold.Row) {
+	old := rowOf(d.last.Snap, r)
+	if old == nil || d.facts[r.StageID] {
+		return
+	}
+	if d.facts == nil {
+		d.facts = map[string]bool{}
+	}
+	d.facts[r.StageID] = true
+	d.p.changed(views.RowFacts(views.RowView{Run: d.last, Row: old}), views.RowFacts(d.row(r)))
 }
 
 func (d *difference) partChanged(v views.PartView) {
@@ -193,6 +213,7 @@ func (d *difference) rows() {
 		d.rowChanged(r)
 		if !sameParts(old.Parts, r.Parts) {
 			d.regionReset(fold.RegionRows, r)
+			d.factsChanged(r)
 		}
 	}
 }

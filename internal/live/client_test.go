@@ -14,7 +14,7 @@ const attributesPage = `
 <div id="s" data-signals="{n: 1, deep: {x: 'y'}, on: false}"></div>
 <p id="text" data-text="$deep.x + ' ' + $n"></p>
 <p id="show" data-show="$on"></p>
-<p id="class" class="kept" data-class:chosen="$on" data-class="{'two-words': $n > 1}"></p>
+<p id="class" class="kept" data-class:chosen="$on" data-class:two-words="$n > 1"></p>
 <p id="attr" title="server" data-attr:title="$missing?.[el.id]?.title ?? el.getAttribute('title')" data-attr:hidden="$on"></p>
 <input id="bind" data-bind:deep.x>
 <input id="check" type="checkbox" data-bind:on>

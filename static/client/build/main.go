@@ -17,6 +17,10 @@ var bundles = map[string]string{
 	"src/app/app.ts": "app.js",
 }
 
+// inside are long names of properties that never leave a bundle.
+const inside = "^(morphStyle|(before|after)(Node|Attribute)\\w+|should(Preserve|ReAppend|Remove)|afterHeadMorphed|ignoreActive(Value)?|" +
+	"restoreFocus|activeElementAndParents|persistentIds|idMap|newContent|callbacks|pantry)$"
+
 func main() {
 	dir := flag.String("dir", "static", "the folder of static files")
 	flag.Parse()
@@ -48,7 +52,9 @@ func bundle(static, entry string) ([]byte, error) {
 		MinifyWhitespace:  true,
 		MinifyIdentifiers: true,
 		MinifySyntax:      true,
-		LegalComments:     api.LegalCommentsEndOfFile,
+		MangleProps:       inside,
+		Plugins:           []api.Plugin{headless},
+		LegalComments:     api.LegalCommentsNone,
 		Charset:           api.CharsetUTF8,
 	})
 	if len(result.Errors) > 0 {

@@ -2,7 +2,7 @@
 
 import type { Actions } from './expression'
 import { apply, patchElements } from './patch'
-import { parser } from './events'
+import { parser, receive } from './events'
 import { report } from './report'
 import { allSignals, patchSignals } from './signals'
 import { PageStream } from './stream'
@@ -59,8 +59,8 @@ async function send(el: Element, evt: Event | undefined, method: string, url: st
   report(el, 'started')
   try {
     await take(el, await attempt(el, target, init))
-  } catch (e) {
-    report(el, 'error', { status: '0', message: 'The server cannot be reached. Nothing is lost; try again.', error: String(e) })
+  } catch {
+    report(el, 'error', { status: '0', message: 'The server cannot be reached. Nothing is lost; try again.' })
   } finally {
     busy.delete(sender)
     report(el, 'finished')
@@ -76,7 +76,7 @@ function formOf(el: Element, selector?: string): HTMLFormElement {
 function formData(form: HTMLFormElement, submitter?: HTMLElement | null): URLSearchParams {
   const data = new URLSearchParams()
   for (const [name, v] of new FormData(form, submitter)) if (typeof v === 'string') data.append(name, v)
-  if (!data.has('id')) data.append('id', crypto.randomUUID?.() ?? String(Math.random()).slice(2))
+  if (!data.has('id')) data.append('id', String(Math.random()).slice(2))
   return data
 }
 
@@ -103,12 +103,7 @@ async function take(el: Element, response: Response) {
   } else if (response.redirected && type.startsWith('text/html')) {
     location.assign(response.url)
   } else if (type.startsWith('text/event-stream')) {
-    const feed = parser(apply)
-    for (const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader(); ; ) {
-      const { value, done } = await reader.read()
-      if (done) break
-      feed(value)
-    }
+    await receive(response, parser(apply))
   } else if (type.startsWith('text/html')) {
     patchElements(await response.text())
   } else if (type.startsWith('application/json')) {

@@ -61,3 +61,15 @@ export function fields(data: string): { [name: string]: string } {
   }
   return out
 }
+
+// receive feeds a parser with an answer's body, to its end. heard is called for
+// every piece.
+export async function receive(answer: Response, feed: (text: string) => void, heard = () => {}) {
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return
+    heard()
+    feed(value)
+  }
+}

@@ -52,17 +52,10 @@ function place(mode: string, target: Element, nodes: Node[]) {
       target.remove()
       break
     case 'append':
-      target.append(...fresh(nodes))
-      break
     case 'prepend':
-      target.prepend(...fresh(nodes))
-      break
     case 'before':
-      target.before(...fresh(nodes))
-      break
     case 'after':
-      target.after(...fresh(nodes))
-      break
+      target[mode](...fresh(nodes))
   }
 }
 
@@ -89,7 +82,9 @@ function morph(old: Element, next: Element) {
   if (!typed) Object.assign(old, { value, checked })
 }
 
-const isField = (el: Element) => el instanceof HTMLTextAreaElement || el instanceof HTMLInputElement
+type Field = HTMLInputElement | HTMLTextAreaElement
+
+const isField = (el: Element): el is Field => el instanceof HTMLTextAreaElement || el instanceof HTMLInputElement
 
 function morphInner(old: Element, nodes: Node[]) {
   Idiomorph.morph(old, nodes, { morphStyle: 'innerHTML', ignoreActiveValue: true, callbacks })
@@ -116,11 +111,9 @@ const callbacks = {
 // sameField: a field whose rendered value is the same as before keeps what the
 // reader typed since.
 function sameField(old: Element, next: Element): boolean {
-  if (old instanceof HTMLTextAreaElement && next instanceof HTMLTextAreaElement) return old.defaultValue === next.defaultValue
-  if (old instanceof HTMLInputElement && next instanceof HTMLInputElement) {
-    return old.type === next.type && old.defaultValue === next.defaultValue && old.defaultChecked === next.defaultChecked
-  }
-  return false
+  if (!isField(old) || !isField(next)) return false
+  const defaults = (f: Field) => JSON.stringify([f.type, f.defaultValue, (f as HTMLInputElement).defaultChecked])
+  return defaults(old) === defaults(next)
 }
 
 const preserved = (el: Element, name: string) => el.getAttribute('data-preserve-attr')?.split(/\s+/).includes(name) ?? false

@@ -2,12 +2,13 @@
 // where the page is after every end, whatever ended it.
 
 import { apply } from './patch'
-import { parser } from './events'
+import { parser, receive } from './events'
 import { report } from './report'
 import { batch } from './signals'
 import { alone, takeSlot } from './slots'
 
 const silence = 40_000 // without a byte (heartbeats come every 15 s) the connection is dead
+const catchUp = 1_500 // without a byte a page that only catches up is up to date
 const hiddenAfter = 5_000 // a hidden page gives its stream up after this
 const pollEvery = 2_000 // a page without a slot
 const glanceEvery = 15_000 // a hidden page, for its title
@@ -140,15 +141,11 @@ export class PageStream {
       })
       check(answer)
       connection('live')
-      const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
-      for (;;) {
-        const { value, done } = await reader.read()
-        if (done) return
+      await receive(answer, feed, () => {
         this.#failures = 0
         clearTimeout(timer)
-        timer = setTimeout(() => reading.abort(), once ? 1500 : silence)
-        feed(value)
-      }
+        timer = setTimeout(() => reading.abort(), once ? catchUp : silence)
+      })
     } catch (e) {
       if (!(once && reading.signal.aborted)) throw e
     } finally {

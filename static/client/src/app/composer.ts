@@ -3,6 +3,7 @@
 
 import { toBottom } from './follow'
 import { recall, remember } from './store'
+import { watch } from './watch'
 
 type Draft = { id: string; text: string }
 
@@ -70,11 +71,11 @@ function notices() {
     if (type === 'retrying') notice.textContent = 'The server does not answer. Trying again…'
     if (type === 'error') notice.textContent = argsRaw.message ?? `The server answered with status ${argsRaw.status}.`
   })
-  new MutationObserver(() => {
+  watch(document.documentElement, 'data-stream', () => {
     const polling = document.documentElement.dataset.stream === 'polling'
     if (polling) notice.textContent = crowded
     else if (notice.textContent === crowded) notice.textContent = ''
-  }).observe(document.documentElement, { attributeFilter: ['data-stream'] })
+  })
 }
 
 function grow(text: HTMLTextAreaElement) {
@@ -83,18 +84,18 @@ function grow(text: HTMLTextAreaElement) {
   text.style.height = `${text.scrollHeight}px`
 }
 
+const later = 'Message, sent when the run ends'
+
 // hint says in the empty field what a message would do now.
 function hint(text: HTMLTextAreaElement) {
   const line = document.getElementById('status-line')
   if (!line) return
-  new MutationObserver(() => {
-    const state = line.dataset.state
-    text.placeholder =
-      state === 'waiting' ? 'Answer the agent' : state === 'running' || state === 'queued' ? 'Message, sent when the run ends' : 'Message'
-  }).observe(line, { attributeFilter: ['data-state'] })
+  watch(line, 'data-state', () => {
+    const hints: { [state: string]: string } = { waiting: 'Answer the agent', running: later, queued: later }
+    text.placeholder = hints[line.dataset.state!] ?? 'Message'
+  })
 }
 
 function newID(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(12))
-  return 'm' + [...bytes].map((b) => b.toString(16).padStart(2, '0')).join('')
+  return 'm' + crypto.getRandomValues(new Uint32Array(4)).join('')
 }

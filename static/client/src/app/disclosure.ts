@@ -11,15 +11,17 @@ type Choices = { [id: string]: 0 | 1 }
 
 const choices = new Map<string, Choices>() // by run
 const opened = new Set<string>() // rows that opened by themselves
-const emptied = new WeakSet<Element>() // bodies whose parts were dropped
-const loading = new WeakSet<Element>()
-const loaded = new WeakSet<Element>()
+const whole = new WeakSet<Element>() // bodies that have their parts: the stream keeps them so
+const loading = new WeakMap<Element, object>()
 
 export function disclosure() {
   const timeline = document.getElementById('timeline')
   if (!timeline) return
   document.addEventListener('click', chosen)
-  for (const row of timeline.querySelectorAll('.stage-row')) if (isLive(row)) opened.add(row.id)
+  for (const row of timeline.querySelectorAll('.stage-row')) {
+    arrive(row)
+    if (isLive(row)) opened.add(row.id)
+  }
   stay(timeline)
   restore(timeline)
   new MutationObserver((records) => {
@@ -28,8 +30,12 @@ export function disclosure() {
       if (r.type === 'attributes') moved.add(r.target as Element)
       for (const n of r.addedNodes) {
         if (!(n instanceof Element) || !n.isConnected) continue
+        for (const row of [n, ...n.querySelectorAll('.stage-row')]) {
+          if (!row.matches('.stage-row')) continue
+          arrive(row)
+          moved.add(row)
+        }
         restore(n)
-        for (const row of [n, ...n.querySelectorAll('.stage-row')]) if (row.matches('.stage-row')) moved.add(row)
       }
     }
     for (const row of moved) if (row.isConnected && isLive(row)) begin(row)
@@ -37,6 +43,14 @@ export function disclosure() {
 }
 
 const isLive = (row: Element) => ['in_progress', 'waiting'].includes(row.getAttribute('data-status') ?? '')
+
+const isOpen = (row: Element) => isLive(row) || row.getAttribute('data-status') === 'pending'
+
+// arrive: a row that is not over comes with its parts, one that is over without.
+function arrive(row: Element) {
+  const body = bodyOf(detailsOf(row) ?? row)
+  if (body && isOpen(row)) whole.add(body)
+}
 
 const detailsOf = (row: Element) => row.querySelector<HTMLDetailsElement>(':scope > details')
 
@@ -108,8 +122,7 @@ function restore(root: Element) {
   for (const details of [root, ...root.querySelectorAll('details')]) {
     if (!(details instanceof HTMLDetailsElement)) continue
     const c = choice(details)
-    if (c === undefined) continue
-    details.open = c === 1
+    if (c !== undefined) details.open = c === 1
     if (details.open) void fill(details)
   }
 }
@@ -148,38 +161,37 @@ function isRead(row: Element): boolean {
 
 function empty(row: Element, details: HTMLDetailsElement) {
   const body = bodyOf(details)
-  const over = !['pending', 'in_progress', 'waiting'].includes(row.getAttribute('data-status') ?? '')
-  if (!body || !over || !details.dataset.load || body.childElementCount === 0) return
+  if (!body || isOpen(row) || !details.dataset.load) return
   body.replaceChildren()
-  emptied.add(body)
-  loaded.delete(body)
+  whole.delete(body)
+  loading.delete(body) // what is on its way may be older than the row's end
 }
 
 // fill loads the parts that a row's body does not have.
 async function fill(details: HTMLDetailsElement) {
   const body = bodyOf(details)
   const address = details.dataset.load
-  if (!body || !address || loaded.has(body) || loading.has(body)) return
-  const left = details.querySelector(':scope > .row-open > noscript') !== null // by the server
-  if (!emptied.has(body) && !left && body.childElementCount > 0) return
-  if (!emptied.has(body) && !left && details.parentElement?.getAttribute('data-status') === 'pending') return
-  loading.add(body)
+  if (!body || !address || whole.has(body) || loading.has(body)) return
+  const load = {}
+  loading.set(body, load)
   body.setAttribute('aria-busy', 'true')
   try {
     const answer = await fetch(address, { headers: { 'Datastar-Request': 'true' } })
     if (!answer.ok) throw new Error(`status ${answer.status}`)
     const template = document.createElement('template')
     template.innerHTML = await answer.text()
+    if (loading.get(body) !== load) return
     hold()
     body.querySelector(':scope > .failed')?.remove()
     merge(body, template.content)
-    emptied.delete(body)
-    loaded.add(body)
+    whole.add(body)
   } catch {
     if (body.childElementCount === 0) body.append(failed())
   } finally {
-    loading.delete(body)
-    body.removeAttribute('aria-busy')
+    if (!loading.has(body) || loading.get(body) === load) {
+      loading.delete(body)
+      body.removeAttribute('aria-busy')
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 // editable elements and can be switched off.
 
 import { recall, remember } from './store'
+import { watch } from './watch'
 
 const pane = () => document.getElementById('plan-pane')
 const list = () => document.getElementById('keys')
@@ -68,11 +69,11 @@ function closeWithPlan() {
   const p = pane()
   if (!p) return
   let open = p.hasAttribute('data-open-plan')
-  new MutationObserver(() => {
+  watch(p, 'data-open-plan', () => {
     const is = p.hasAttribute('data-open-plan')
     if (open && !is) closePane()
     open = is
-  }).observe(p, { attributeFilter: ['data-open-plan'] })
+  })
 }
 
 function move(by: number) {

@@ -1,5 +1,7 @@
 // The tab's title says what state the chat is in, hidden or not.
 
+import { watch } from './watch'
+
 const words: { [state: string]: string } = {
   waiting: 'Waits for you',
   running: 'Working',
@@ -24,7 +26,7 @@ export function title() {
     if (document.title !== text) document.title = text
   }
   const follow = () => show(line.dataset.state ?? '')
-  new MutationObserver(follow).observe(line, { attributeFilter: ['data-state'] })
+  watch(line, 'data-state', follow)
   if (heading) {
     new MutationObserver(() => {
       base = `${heading.textContent} · Stagefold`
