@@ -204,3 +204,27 @@ func BenchmarkChanges(b *testing.B) {
 		Changes(last, now)
 	}
 }
+
+// BenchmarkLongParagraph is one delta onto an open paragraph of 2 KiB and of
+// 64 KiB, without a blank line: the fold's own part of it does not grow. (What a
+// page shows of it does: see docs/benchmarks.md.)
+func BenchmarkLongParagraph(b *testing.B) {
+	for _, size := range []int{2 << 10, 64 << 10} {
+		b.Run(fmt.Sprintf("bytes=%d", size), func(b *testing.B) {
+			best := time.Hour
+			b.ReportAllocs()
+			for b.Loop() {
+				f, seq := openFolder(10, 0)
+				f.Apply(&part.Entry{Seq: seq + 1, Type: part.TextDelta, ID: "open", Delta: strings.Repeat("word ", size/5)})
+				f.Snapshot()
+				begin := time.Now()
+				for i := range 100 {
+					f.Apply(&part.Entry{Seq: seq + 2 + int64(i), Type: part.TextDelta, ID: "open", Delta: "ten more words come in one burst "})
+					f.Snapshot()
+				}
+				best = min(best, time.Since(begin)/100)
+			}
+			b.ReportMetric(float64(best.Nanoseconds()), "best-ns/delta")
+		})
+	}
+}

@@ -55,7 +55,7 @@ func (o *openBlock) line(text string, start, next int, v verdict) {
 	size, most := next-o.last(), pieceBytes
 	switch o.kind {
 	case BlockParagraph, BlockHeading, BlockRule, BlockOther:
-		return
+		return // inline marks reach across any place: no piece of it could be shown alone
 	case BlockList:
 		most = pieceListBytes
 	case BlockQuote:
