@@ -25,8 +25,7 @@ type Options struct {
 	Instance string // this process's name, unique among the instances
 	Logger   *slog.Logger
 	// AckWait is how long a silent worker keeps a job: a killed one is replaced
-	// after it. 9 s where zero, so that with the beat before it a run has a new
-	// owner within 10 s. Workers say that they live three times in it.
+	// after it. 9 s where zero: a run has a new owner within 10 s. Workers say that they live three times in it.
 	AckWait time.Duration
 	// Reconcile is how often jobs are made anew from the database. 5 s where zero.
 	Reconcile time.Duration
