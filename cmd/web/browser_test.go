@@ -149,8 +149,9 @@ func (b *browser) shown(bodies bool) []string {
 			}
 			if (n.nodeType !== Node.ELEMENT_NODE || skip.has(n.tagName) || n.className === 'copy-button') return
 			const attributes = [...n.attributes].map(a => [a.name, a.value]).filter(([name, value]) =>
-				!['nonce', 'data-nonce', 'data-init', 'open', 'hidden', 'style', 'aria-busy', 'data-stream', 'data-away', 'data-new-below', 'placeholder'].includes(name) &&
+				!['nonce', 'data-nonce', 'data-init', 'open', 'hidden', 'style', 'aria-busy', 'data-stream', 'selected', 'data-away', 'data-new-below', 'placeholder'].includes(name) &&
 				!(n.name === 'id' && name === 'value')).map(([name, value]) => name + '=' + JSON.stringify(value)).sort()
+			if (n.tagName === 'SELECT') attributes.push('value=' + n.value)
 			lines.push(' '.repeat(depth) + '<' + [n.tagName.toLowerCase(), ...attributes].join(' ') + '>')
 			if (n.matches('.chat-list time')) return
 			if (!%v && n.matches('.row-body')) return

@@ -53,6 +53,7 @@ type Tab struct {
 	t      testing.TB
 	ctx    context.Context
 	cancel context.CancelFunc
+	plain  bool // without scripts
 
 	mu     sync.Mutex
 	errors []string
@@ -147,8 +148,11 @@ func (tab *Tab) Wait(expression string) {
 		}
 		look()
 	})`, expression)
+	if tab.plain { // a page without scripts has no timers
+		script = fmt.Sprintf("Boolean(%s)", expression)
+	}
 	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(patience); time.Now().Before(end); tab.rest() {
 		var ok bool
 		if ok, err = tryEval[bool](tab, script); ok {
 			return
@@ -159,6 +163,13 @@ func (tab *Tab) Wait(expression string) {
 		expression = fmt.Sprintf("%s\nis %v,\nand === %s", left, is, right)
 	}
 	tab.t.Fatalf("%s did not become true (last error: %v)\npage errors: %v", expression, err, tab.Errors())
+}
+
+// rest is the time between two looks at a page that cannot look by itself.
+func (tab *Tab) rest() {
+	if tab.plain {
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 // Click clicks the first element that the CSS selector finds, with the mouse.

@@ -13,6 +13,7 @@ import (
 // Eval and Click work still.
 func (tab *Tab) NoScript() {
 	tab.t.Helper()
+	tab.plain = true
 	call(tab, "switch scripts off", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 }
 
