@@ -82,6 +82,7 @@ func (a *app) apiNewChat(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	defer a.chats.forget()
 	made, err := a.db.CreateChat(c.Request().Context(), chat)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (a *app) apiNewChat(c echo.Context) error {
 }
 
 func (a *app) apiDeleteChat(c echo.Context) error {
-	if err := a.db.DeleteChat(c.Request().Context(), c.Param("id")); err != nil {
+	if err := a.dropChat(c.Request().Context(), c.Param("id")); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -38,6 +39,7 @@ type app struct {
 	disp   *dispatcher
 	folds  *folds
 	meter  *metrics
+	chats  *chatList
 
 	cancel     context.CancelFunc // ends what runs in the background
 	background sync.WaitGroup
@@ -61,6 +63,7 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (_ *app, err erro
 	if a.db, err = store.Open(ctx, store.Options{Dir: cfg.data, URL: cfg.databaseURL, Now: now, NewID: newID, Logger: log, Committed: a.committed, Patience: cfg.patience}); err != nil {
 		return nil, err
 	}
+	a.chats = &chatList{db: a.db, now: now}
 	if a.bus, err = bus.Open(ctx, bus.Options{URL: cfg.natsURL, Instance: newID(), Logger: log, AckWait: cfg.ackWait}); err != nil {
 		return nil, err
 	}
@@ -79,6 +82,9 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (_ *app, err erro
 // instances are told.
 func (a *app) committed(c store.Committed) {
 	a.meter.committed(c)
+	if a.chats != nil && slices.ContainsFunc(c.Entries, movesState) {
+		a.chats.forget()
+	}
 	a.hub.Wake(c.ChatID, live.Wake{RunID: c.RunID, Entries: c.Entries})
 	if c.State == part.Waits && a.disp != nil {
 		a.disp.lookForLetters()
@@ -93,7 +99,15 @@ func (a *app) committed(c store.Committed) {
 	a.disp.tellOthers(w)
 }
 
+// movesState: the entry changes the run's state, which the list of chats shows.
+func movesState(e *part.Entry) bool {
+	return e.Type == part.Start || e.Type == part.Wait || e.Type == part.Resume || e.Type == part.Finish
+}
+
 func (a *app) wokenByOthers(w bus.Wake) {
+	if w.Chrome {
+		a.chats.forget()
+	}
 	a.hub.Wake(w.ChatID, live.Wake{RunID: w.RunID, Entries: w.Entries, Chrome: w.Chrome})
 }
 
@@ -131,12 +145,18 @@ func (a *app) startLines() []string {
 // endStreams ends every open stream so that clients reconnect.
 func (a *app) endStreams(ctx context.Context) { a.hub.Shutdown(ctx) }
 
+// errLeft: something did not end while the database or the disk kept it waiting.
+// Nothing is lost: the runs go on as after kill -9.
+var errLeft = errors.New("not everything ended in time; the runs go on at the next start")
+
 // close abandons the runs, which go on elsewhere or at the next start, then
-// closes what they wrote to.
+// closes what they wrote to. When ctx ends before the runs have, it leaves them.
 func (a *app) close(ctx context.Context) error {
 	a.cancel()
 	errs := []error{a.runs.Shutdown(ctx)}
-	a.background.Wait()
+	if !waited(ctx, &a.background) {
+		return errors.Join(append(errs, errLeft)...)
+	}
 	a.hub.Shutdown(ctx)
 	if a.bus != nil {
 		errs = append(errs, a.bus.Close())
@@ -148,6 +168,21 @@ func (a *app) close(ctx context.Context) error {
 		errs = append(errs, a.work.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// waited waits for the group; false where ctx ends before.
+func waited(ctx context.Context, group *sync.WaitGroup) bool {
+	gone := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // page fills the frame of a page.

@@ -68,6 +68,7 @@ func (a *app) openChat(ctx context.Context, id, text, model, mode string) (strin
 	if _, err := a.db.Chat(ctx, chat.ID); err == nil {
 		return chat.ID, nil
 	}
+	defer a.chats.forget()
 	made, err := a.db.CreateChat(ctx, chat)
 	return made.ID, err
 }
@@ -142,7 +143,7 @@ func (a *app) runView(ctx context.Context, runID string) (views.RunView, error) 
 // chatState is the chat page beside its runs; the live view asks for it too.
 func (a *app) chatState(ctx context.Context, chatID string) (views.ChatState, error) {
 	s := views.ChatState{ID: chatID, ApproveAll: true, Now: now()}
-	list, _, err := a.db.Chats(ctx, "", chatsListed)
+	list, err := a.chats.newest(ctx)
 	if err != nil {
 		return s, err
 	}
@@ -221,8 +222,13 @@ func (a *app) chatSettings(c echo.Context) error {
 	return done(c, "/chats/"+id)
 }
 
+func (a *app) dropChat(ctx context.Context, id string) error {
+	defer a.chats.forget()
+	return a.db.DeleteChat(ctx, id)
+}
+
 func (a *app) deleteChat(c echo.Context) error {
-	if err := a.db.DeleteChat(c.Request().Context(), c.Param("id")); err != nil {
+	if err := a.dropChat(c.Request().Context(), c.Param("id")); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, "/")

@@ -30,6 +30,7 @@ type dispatcher struct {
 	models *models
 	tools  []agent.Tool
 	hub    *live.Hub
+	chats  *chatList
 	cfg    config
 	log    *slog.Logger
 
@@ -37,7 +38,7 @@ type dispatcher struct {
 }
 
 func newDispatcher(a *app) *dispatcher {
-	return &dispatcher{db: a.db, bus: a.bus, runs: a.runs, models: a.models, tools: a.work.Tools(), hub: a.hub, cfg: a.cfg, log: a.log, letters: newLetters()}
+	return &dispatcher{db: a.db, bus: a.bus, runs: a.runs, models: a.models, tools: a.work.Tools(), hub: a.hub, chats: a.chats, cfg: a.cfg, log: a.log, letters: newLetters()}
 }
 
 // launch puts a queued run into the job queue. If that fails now, reconciling
@@ -269,6 +270,7 @@ func (d *dispatcher) after(run store.Run, o agent.Outcome) {
 
 // wake tells the page's viewers, here and elsewhere, to look.
 func (d *dispatcher) wake(chatID, runID string) {
+	d.chats.forget()
 	d.hub.Wake(chatID, live.Wake{RunID: runID, Chrome: true})
 	d.tellOthers(bus.Wake{ChatID: chatID, RunID: runID, Chrome: true})
 }
