@@ -155,6 +155,31 @@ func TestSigtermTwice(t *testing.T) {
 	p.terminate()
 }
 
+// SIGTERM while neither database nor NATS answers ends the process in time too.
+func TestSigtermWithNothingAround(t *testing.T) {
+	c := newCluster(t)
+	p := c.process()
+	c.model.hold(placeWord(c.model.callOf(0), 10))
+	chat := p.newChat(planning.Metronome)
+	viewer := p.openPage(chat, true)
+	id := p.send(chat, "m1", "task: plan").RunID
+	p.seen(id, "text", textHas("w0-10 "))
+	c.db.shut()
+	c.nats.shut()
+	c.model.hold(placeBefore(c.model.callOf(1)))
+	eventually(t, "healthz says so", func() bool { return p.call("GET", "/healthz", nil, nil) == 503 })
+	if d := p.terminate(); d > 6*time.Second {
+		t.Errorf("SIGTERM took %s", d)
+	}
+	<-viewer.done
+	c.db.open()
+	c.nats.open()
+	c.model.hold("")
+	if r := c.process().wait(id, ended); r.State != "finished" {
+		t.Errorf("ended as %s", r.State)
+	}
+}
+
 // The same inside this process: nothing that was started is left.
 func TestServeLeavesNothingBehind(t *testing.T) {
 	model := newStagehand(t)
