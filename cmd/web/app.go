@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -38,6 +39,7 @@ type app struct {
 	disp   *dispatcher
 	folds  *folds
 	meter  *metrics
+	chats  *chatList
 
 	cancel     context.CancelFunc // ends what runs in the background
 	background sync.WaitGroup
@@ -61,6 +63,7 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (_ *app, err erro
 	if a.db, err = store.Open(ctx, store.Options{Dir: cfg.data, URL: cfg.databaseURL, Now: now, NewID: newID, Logger: log, Committed: a.committed, Patience: cfg.patience}); err != nil {
 		return nil, err
 	}
+	a.chats = &chatList{db: a.db, now: now}
 	if a.bus, err = bus.Open(ctx, bus.Options{URL: cfg.natsURL, Instance: newID(), Logger: log, AckWait: cfg.ackWait}); err != nil {
 		return nil, err
 	}
@@ -79,6 +82,9 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (_ *app, err erro
 // instances are told.
 func (a *app) committed(c store.Committed) {
 	a.meter.committed(c)
+	if a.chats != nil && slices.ContainsFunc(c.Entries, movesState) {
+		a.chats.forget()
+	}
 	a.hub.Wake(c.ChatID, live.Wake{RunID: c.RunID, Entries: c.Entries})
 	if c.State == part.Waits && a.disp != nil {
 		a.disp.lookForLetters()
@@ -93,7 +99,15 @@ func (a *app) committed(c store.Committed) {
 	a.disp.tellOthers(w)
 }
 
+// movesState: the entry changes the run's state, which the list of chats shows.
+func movesState(e *part.Entry) bool {
+	return e.Type == part.Start || e.Type == part.Wait || e.Type == part.Resume || e.Type == part.Finish
+}
+
 func (a *app) wokenByOthers(w bus.Wake) {
+	if w.Chrome {
+		a.chats.forget()
+	}
 	a.hub.Wake(w.ChatID, live.Wake{RunID: w.RunID, Entries: w.Entries, Chrome: w.Chrome})
 }
 
