@@ -65,3 +65,6 @@ func chatTitle(title string) string {
 
 // rehearsal: the chat would be answered by the built-in script.
 func (v ChatPageView) rehearsal() bool { return v.Chat.Model == "rehearsal" }
+
+// examples are messages that show the rehearsal model's paths.
+var examples = []string{"Survey the workspace and write survey.md", "A long survey, please", "Please fail on the way", "What can you do?"}

@@ -21,6 +21,14 @@ func (v RunsPageView) nextPath() string {
 	return RunsPath() + "?" + q.Encode()
 }
 
+// chatName is the run's chat, shortly where it has the same title as the run.
+func (r RunItem) chatName() string {
+	if title := chatTitle(r.ChatTitle); title != runTitle(r.Text) {
+		return title
+	}
+	return "its chat"
+}
+
 // runTitle is the user's message as a title.
 func runTitle(text string) string {
 	if t := short(Line(text), 120); t != "" {

@@ -38,7 +38,7 @@ func TestBrowserQueue(t *testing.T) {
 	b.Type("And what more?")
 	b.Click("[data-queued-id] .queued-edit button")
 	b.Wait(queued + " === 'queued: And what more?; queued: Never mind?'")
-	b.Click("[data-queued-id]:nth-of-type(2) [aria-label='Take this message back']")
+	b.Click("[data-queued-id]:nth-of-type(2) [aria-label='Remove this message']")
 	b.Wait(queued + " === 'queued: And what more?'")
 	b.Reload()
 	b.Wait(queued + " === 'queued: And what more?' && document.documentElement.dataset.stream === 'open'")
