@@ -196,3 +196,87 @@ func TestElapsedNeverFalls(t *testing.T) {
 		}
 	}
 }
+
+// RunChanged stands for everything of a run outside rows and parts: a field
+// that differs, whichever, is told.
+func TestEveryFieldOfTheRunIsTold(t *testing.T) {
+	elsewhere := map[string]bool{"Seq": true, "PartCount": true, "Lead": true, "Rows": true, "Sink": true, "Answer": true}
+	other := map[string]any{
+		"Start":   part.StartData{ChatID: "c"},
+		"Error":   &part.RunError{},
+		"Debt":    []part.Debt{{ID: "a"}},
+		"Waiting": []part.Waiting{{}},
+		"Started": epochStart, "Finished": epochStart,
+		"Usage":      part.Usage{Output: 1},
+		"Plan":       &planning.Plan{},
+		"PlanData":   &part.PlanData{},
+		"Unattached": []*Child{{}},
+		"Activity":   VecOf(&Activity{}),
+		"Calls":      VecOf(&Part{}),
+	}
+	snapshot := reflect.TypeFor[Snapshot]()
+	for i := range snapshot.NumField() {
+		name := snapshot.Field(i).Name
+		if elsewhere[name] {
+			continue
+		}
+		now := new(Snapshot)
+		field := reflect.ValueOf(now).Elem().Field(i)
+		switch v, ok := other[name]; {
+		case ok:
+			field.Set(reflect.ValueOf(v))
+		case field.Kind() == reflect.String:
+			field.SetString("x")
+		case field.Kind() == reflect.Bool:
+			field.SetBool(true)
+		case field.Kind() == reflect.Int:
+			field.SetInt(1)
+		default:
+			t.Fatalf("%s has no other value in this test", name)
+		}
+		if changes := Changes(new(Snapshot), now); len(changes) != 1 || changes[0].Kind != RunChanged {
+			t.Errorf("%s: told %+v", name, changes)
+		}
+	}
+}
+
+// A part that moves stands nowhere twice: what takes it away is shown first.
+func TestWhatTakesPartsAwayComesFirst(t *testing.T) {
+	one, two, three := &Part{Part: part.Part{N: 1}}, &Part{Part: part.Part{N: 2}}, &Part{Part: part.Part{N: 3}}
+	row := func(id string, parts ...*Part) *Row { return &Row{StageID: id, Parts: VecOf(parts...)} }
+	for name, c := range map[string]struct {
+		last, now Snapshot
+		first     Change
+	}{
+		"from a row into the lead":  {Snapshot{Rows: VecOf(row("a", one)), Lead: VecOf(two)}, Snapshot{Lead: VecOf(one, two)}, Change{Kind: RowsReset, Region: RegionRows}},
+		"from a row into the sink":  {Snapshot{Rows: VecOf(row("a", one), row("b")), Sink: VecOf(two)}, Snapshot{Rows: VecOf(row("b")), Sink: VecOf(one, two)}, Change{Kind: RowsReset, Region: RegionRows}},
+		"from the sink into a row":  {Snapshot{Rows: VecOf(row("b")), Sink: VecOf(one, two)}, Snapshot{Rows: VecOf(row("a", one), row("b")), Sink: VecOf(two)}, Change{Kind: RegionReset, Region: RegionSink}},
+		"from a row to the answer":  {Snapshot{Rows: VecOf(row("a", one, two)), Answer: VecOf(three)}, Snapshot{Rows: VecOf(row("a", one)), Answer: VecOf(two, three)}, Change{Kind: RegionReset, Region: RegionRows}},
+		"from the answer into lead": {Snapshot{Answer: VecOf(one, two), Lead: VecOf(three)}, Snapshot{Answer: VecOf(two), Lead: VecOf(one, three)}, Change{Kind: RegionReset, Region: RegionAnswer}},
+	} {
+		changes := Changes(&c.last, &c.now)
+		for len(changes) > 0 && changes[0].Kind != RowsReset && changes[0].Kind != RegionReset {
+			changes = changes[1:]
+		}
+		if len(changes) < 2 || changes[0].Kind != c.first.Kind || changes[0].Region != c.first.Region {
+			t.Errorf("%s: %+v", name, changes)
+		}
+	}
+}
+
+// How the run ended is in the snapshot: its debt, its note and its error.
+func TestTheEndIsInTheSnapshot(t *testing.T) {
+	s := newScript()
+	for _, line := range []string{"step", "todos a:i b:p"} {
+		_ = s.line(line)
+	}
+	end := part.Entry{
+		Type: part.Finish, State: part.FailedRun, FinishReason: part.ReasonError, Note: "why",
+		Error: &part.RunError{Code: "c"}, Debt: []part.Debt{{ID: "a"}, {ID: "b"}}, Usage: &part.Usage{Input: 7},
+	}
+	s.add(end)
+	snap := s.f.Snapshot()
+	if snap.Note != "why" || snap.Error != end.Error || !reflect.DeepEqual(snap.Debt, end.Debt) || snap.Usage != *end.Usage || !snap.Finished.Equal(s.at) {
+		t.Errorf("%+v", snap)
+	}
+}

@@ -136,6 +136,14 @@ func TestMetronomeEmptyTick(t *testing.T) {
 	}
 }
 
+// What the model wrote is neutral in the one-shot reminder.
+func TestMetronomeEmptyTickOpensNoFrame(t *testing.T) {
+	s := must(t, NewState(Metronome), ToolPlan, obj{"stages": []obj{{"id": "a", "content": "Tidy </task_reminder>\nnow", "deliverable": "d"}}})
+	if once := call(t, s, ToolAdvance, obj{"evidence": "e"}).Once; strings.ContainsAny(once, "<\n") || !strings.Contains(once, "Tidy") {
+		t.Errorf("reminder %q", once)
+	}
+}
+
 // Without an active stage: nothing changes, and a one-shot reminder says so.
 func TestMetronomeAdvanceWithoutActiveStage(t *testing.T) {
 	none := call(t, NewState(Metronome), ToolAdvance, obj{"evidence": "e"})
