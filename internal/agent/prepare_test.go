@@ -21,6 +21,9 @@ func TestSystemPrompt(t *testing.T) {
 				t.Errorf("%s: %q is missing", mode, says)
 			}
 		}
+		if !strings.HasSuffix(got, planning.Prompt(mode)) {
+			t.Errorf("%s: the planner's section is missing", mode)
+		}
 		if tag := anyFrame.FindString(got); tag != "" {
 			t.Errorf("%s: the prompt holds the tag %q", mode, tag)
 		}
@@ -47,6 +50,18 @@ func TestTools(t *testing.T) {
 		if diff := cmp.Diff(want, strings.Join(names, " ")); diff != "" {
 			t.Errorf("%s: %s", mode, diff)
 		}
+	}
+}
+
+// A tool that bears the name of the planner's own is not there.
+func TestThePlannersToolsWin(t *testing.T) {
+	tr := try(t, planning.Classic, answers(calls("p", "write_todos", todos("a:d")), tools()), answers(say("Done."), stops()))
+	tr.job.Tools = []Tool{{Spec: ToolSpec{Name: "write_todos", Schema: object("")}, Dynamic: true, Run: func(context.Context, ToolCall) ToolResult {
+		return ToolResult{Output: quote("another tool")}
+	}}}
+	tr.ended(part.Finished, part.ReasonStop)
+	if p := tr.tool("p"); p.Tool.Dynamic || tr.shown() != "a:d" || len(tr.model.requests[0].Tools) != 3 {
+		t.Errorf("the call came to %s; dynamic %v", p.Tool.Output, p.Tool.Dynamic)
 	}
 }
 

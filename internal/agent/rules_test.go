@@ -206,50 +206,6 @@ func TestAPlanThatCannotBeStoredIsNoPlan(t *testing.T) {
 	}
 }
 
-// Overuse: the third step in a row that calls planner tools only gets the
-// error and changes nothing, whichever planner it is.
-func TestOveruseOfEveryPlanner(t *testing.T) {
-	for _, mode := range planners {
-		t.Run(string(mode), func(t *testing.T) {
-			name, first, second := lists(mode)
-			tr := try(t, mode,
-				answers(calls("p1", name, first), tools()), answers(calls("p2", name, second), tools()),
-				answers(calls("p3", name, first), tools()))
-			tr.job.Limits.Steps = 3
-			finish := tr.ended(part.Finished, part.ReasonToolCalls)
-			if p := tr.tool("p3"); p.State != part.StateOutputError || !strings.HasPrefix(p.Tool.ErrorText, "planner_overuse_execute_next_step") {
-				t.Errorf("the third is %s: %s", p.State, p.Tool.ErrorText)
-			}
-			if n := len(tr.log.Revisions()); n != 2 || len(finish.Debt) < 2 {
-				t.Errorf("%d revisions, debt %+v", n, finish.Debt)
-			}
-		})
-	}
-}
-
-// Plan debt: at most 3 asks in a run, refused complete calls included, whatever
-// work lies between.
-func TestAsksAreCountedTogether(t *testing.T) {
-	text := answers(say("All done."), stops())
-	complete := func(id string) play { return answers(reads("w"), calls(id, "complete", `{}`), tools()) }
-	for name, later := range map[string][]play{
-		"texts":      {text, answers(reads("w"), tools()), text, answers(reads("w"), tools()), text, answers(reads("w"), tools()), text},
-		"completes":  {complete("k1"), complete("k2"), complete("k3"), complete("k4")},
-		"by turns":   {complete("k1"), text, complete("k2"), text},
-		"text first": {text, complete("k1"), complete("k2"), complete("k3")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			plays := append([]play{answers(calls("t", "write_todos", todos("a:i b:p")), reads("w"), tools())}, later...)
-			plays = append(plays, answers(say("asked too often"), stops()))
-			tr := try(t, planning.Classic, plays...)
-			finish := tr.ended(part.Finished, part.ReasonStop)
-			if n := tr.model.calls(); n != len(later)+1 || len(finish.Debt) != 2 {
-				t.Errorf("%d model calls, want %d; debt %+v", n, len(later)+1, finish.Debt)
-			}
-		})
-	}
-}
-
 // Reminders: the planner's own stands while a stage is open and is gone when
 // none is.
 func TestPlannerRemindersOfEveryMode(t *testing.T) {
