@@ -289,7 +289,7 @@ func TestHowARunEnds(t *testing.T) {
 				if !strings.Contains(named, tt.names) {
 					t.Errorf("named %q, want %q", named, tt.names)
 				}
-				if len(finish.Debt) != 2 || tr.shown() != "a:d b:i c:p" {
+				if len(finish.Debt) != 2 || finish.Debt[0] != (part.Debt{ID: "b", Content: "b"}) || tr.shown() != "a:d b:i c:p" {
 					t.Errorf("debt %+v of %s", finish.Debt, tr.shown())
 				}
 				if state, open := tr.log.State(); !open || listed(state.Plan.Stages) != "a:d b:i c:p" {
