@@ -82,17 +82,18 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (_ *app, err erro
 // instances are told.
 func (a *app) committed(c store.Committed) {
 	a.meter.committed(c)
-	if a.chats != nil && slices.ContainsFunc(c.Entries, movesState) {
+	moved := slices.ContainsFunc(c.Entries, movesState)
+	if a.chats != nil && moved {
 		a.chats.forget()
 	}
-	a.hub.Wake(c.ChatID, live.Wake{RunID: c.RunID, Entries: c.Entries})
+	a.hub.Wake(c.ChatID, live.Wake{RunID: c.RunID, Entries: c.Entries, Chrome: moved})
 	if c.State == part.Waits && a.disp != nil {
 		a.disp.lookForLetters()
 	}
 	if a.cfg.natsURL == "" || a.disp == nil {
 		return // embedded: there is no other instance
 	}
-	w := bus.Wake{ChatID: c.ChatID, RunID: c.RunID, Entries: c.Entries}
+	w := bus.Wake{ChatID: c.ChatID, RunID: c.RunID, Entries: c.Entries, Chrome: moved}
 	if n := len(c.Entries); n > 0 {
 		w.Seq = c.Entries[n-1].Seq
 	}

@@ -127,6 +127,7 @@ func TestBrowserQuestionOfTheAgent(t *testing.T) {
 	b.write("Paint it")
 	b.Wait(iconsOf + " === 'pause circle'")
 	b.Wait("document.title.startsWith('Waits for you · ') && document.querySelector('#waiting').innerText.includes('Which colour?')")
+	b.Wait("document.querySelector('.chat-list [aria-current] .icon-pause')")
 	b.Reload()
 	b.Wait("document.documentElement.dataset.stream === 'open' && document.querySelectorAll('#waiting button').length === 2")
 	b.Wait("document.title.startsWith('Waits for you · ')")
