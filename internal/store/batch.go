@@ -129,11 +129,11 @@ func (b *batch) withdraw(because error) bool {
 	b.op.done, b.op.err = true, because
 	b.op = nil
 	b.entries, b.rows = b.entries[:b.plain], b.rows[:b.plain]
-	l.changed.Broadcast()
 	if b.plain == 0 {
 		l.inFlight = false
 		l.again()
 	}
+	l.changed.Broadcast()
 	return b.plain > 0
 }
 
@@ -160,17 +160,19 @@ func (l *RunLog) settled(b *batch, failure error) {
 	if o := b.dropped; o != nil { // its err is set
 		o.done = true
 	}
-	l.changed.Broadcast()
 	l.again()
+	l.changed.Broadcast()
 }
 
-// again tells the writer of what came meanwhile; the caller holds the lock.
+// again tells the writer of what came meanwhile, or the owner that nothing more
+// is stored; the caller holds the lock.
 func (l *RunLog) again() {
 	if l.failed() == nil && (len(l.pending) > 0 || l.op != nil) && !l.db.writer.wants(l, l.op != nil) {
 		l.lost = ErrClosed
-		if l.op != nil {
-			l.op.done, l.op.err = true, ErrClosed
-			l.op = nil
-		}
 	}
+	if err := l.failed(); err != nil && l.op != nil {
+		l.op.done, l.op.err = true, err
+		l.op = nil
+	}
+	l.changed.Broadcast()
 }

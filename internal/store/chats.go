@@ -149,16 +149,20 @@ func (d *DB) DeleteChat(ctx context.Context, id string) error {
 	})
 }
 
-// lockChat reads a chat that the transaction is about to change. SQLite's write
-// transactions are immediate, so that only Postgres needs a row lock.
+// lockChat reads a chat that the transaction is about to change.
 func (d *DB) lockChat(tx *gorm.DB, id string) (chatRow, error) {
-	q := tx.Table("chats")
-	if d.postgres {
-		q = q.Clauses(clause.Locking{Strength: "UPDATE"})
-	}
 	var row chatRow
-	err := q.Select("chats.*").Where("id = ?", text(id)).Take(&row).Error
+	err := d.forUpdate(tx).Table("chats").Select("chats.*").Where("id = ?", text(id)).Take(&row).Error
 	return row, wrap("read chat", err)
+}
+
+// forUpdate locks the rows that a transaction reads. SQLite's write transactions
+// are immediate, so that only Postgres needs it.
+func (d *DB) forUpdate(tx *gorm.DB) *gorm.DB {
+	if d.postgres {
+		return tx.Clauses(clause.Locking{Strength: "UPDATE"})
+	}
+	return tx
 }
 
 // touch makes the chat the last changed one.

@@ -140,8 +140,8 @@ func (d *DB) insert(tx *gorm.DB, batches []*batch) error {
 			return err
 		}
 		rows, size = rows[:0], 0
-		return wrap("append to log", tx.Exec(`INSERT INTO entries (run_id, seq, first, step, time, type, body, pieces)
-			SELECT run, seq, seq, step, time, type, body, '' FROM `+d.rowset("run text", "seq bigint", "step bigint", "time bigint", "type text", "body text"), list).Error)
+		return wrap("append to log", tx.Exec(`INSERT INTO entries (run_id, seq, step, time, type, body)
+			SELECT run, seq, step, time, type, body FROM `+d.rowset("run text", "seq bigint", "step bigint", "time bigint", "type text", "body text"), list).Error)
 	}
 	for _, b := range batches {
 		for _, r := range b.rows[:len(b.current())] {

@@ -7,28 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"gorm.io/gorm"
-
 	"stagefold/internal/part"
 )
 
 type entryRow struct {
-	Seq, First, Step, Time int64
-	Type, Body, Pieces     string
-}
-
-// storedEntry is an entry's body: what stands in columns is left out, and raw
-// JSON stands as a string, so that it comes back byte for byte.
-type storedEntry struct {
-	*part.Entry
-	Seq              int64  `json:"seq,omitempty"`
-	Step             int    `json:"step,omitempty"`
-	Time             string `json:"time,omitempty"`
-	Type             string `json:"type,omitempty"`
-	Input            string `json:"input,omitempty"`
-	Output           string `json:"output,omitempty"`
-	Data             string `json:"data,omitempty"`
-	ProviderMetadata string `json:"providerMetadata,omitempty"`
+	Seq, Step, Time int64
+	Type, Body      string
 }
 
 // rowOfEntry is the entry's row, and the entry as it will be read back.
@@ -37,12 +21,8 @@ func rowOfEntry(e *part.Entry) (entryRow, *part.Entry) {
 	c.Time = at(ms(e.Time))
 	c.Input, c.Output, c.Data, c.ProviderMetadata = valid(e.Input), valid(e.Output), valid(e.Data), valid(e.ProviderMetadata)
 	c.Waiting = validWaiting(e.Waiting)
-	body, err := encode(storedEntry{Entry: &c, Input: string(c.Input), Output: string(c.Output), Data: string(c.Data), ProviderMetadata: string(c.ProviderMetadata)})
-	if err != nil { // no field is left that could be wrong
-		body = "{}"
-	}
-	r := entryRow{Seq: c.Seq, First: c.Seq, Step: int64(c.Step), Time: ms(c.Time), Type: text(string(c.Type)), Body: body}
-	if strings.Contains(body, `\ufffd`) || err != nil { // bytes that are no UTF-8 were replaced
+	r := entryRow{Seq: c.Seq, Step: int64(c.Step), Time: ms(c.Time), Type: text(string(c.Type)), Body: entryJSON(&c)}
+	if strings.Contains(r.Body, "\uFFFD") { // bytes that are no UTF-8 were replaced
 		if back, err := r.entry(); err == nil {
 			return r, back
 		}
@@ -74,58 +54,78 @@ func validWaiting(list []part.Waiting) []part.Waiting {
 }
 
 func (r entryRow) entry() (*part.Entry, error) {
-	s := storedEntry{Entry: &part.Entry{}}
-	if err := json.Unmarshal([]byte(r.Body), &s); err != nil {
-		return nil, fmt.Errorf("read entry %d: %w", r.Seq, err)
+	e := &part.Entry{}
+	if end, ok := parseEntry(r.Body, 0, e); !ok || end != len(r.Body) {
+		e = &part.Entry{}
+		if err := json.Unmarshal([]byte(r.Body), e); err != nil {
+			return nil, fmt.Errorf("read entry %d: %w", r.Seq, err)
+		}
 	}
-	e := s.Entry
-	e.Seq, e.Step, e.Time, e.Type = r.Seq, int(r.Step), at(r.Time), part.Type(r.Type)
-	e.Input, e.Output, e.Data, e.ProviderMetadata = raw(s.Input), raw(s.Output), raw(s.Data), raw(s.ProviderMetadata)
+	e.Seq = r.Seq
 	return e, nil
 }
 
-func raw(s string) json.RawMessage {
-	if s == "" {
-		return nil
+// unpack reads the entries of a packed row.
+func unpack(body string) ([]*part.Entry, error) {
+	if list, ok := parseEntries(body); ok {
+		return list, nil
 	}
-	return json.RawMessage(s)
+	var list []*part.Entry
+	err := json.Unmarshal([]byte(body), &list)
+	return list, wrap("read packed entries", err)
 }
 
-const entryColumns = "seq, first, step, time, type, body, pieces"
-
-// Entries reads a run's log above a seq, in order; limit 0 reads all, a limit
-// may be exceeded by the texts that stream at its end. The seqs of a finished
-// run have gaps, because the deltas of a part are packed into its last one; for
-// a reader that knows a part's beginning the delta holds only the rest.
+// Entries reads a run's log above a seq, in order and entry by entry as it was
+// written; limit 0 reads all. Who has seen all up to a seq has, with the answer,
+// seen all up to its last entry.
 func (d *DB) Entries(ctx context.Context, runID string, after int64, limit int) ([]*part.Entry, error) {
-	q := d.read.WithContext(ctx).Table("entries").Select(entryColumns).Where("run_id = ?", text(runID))
-	page := q.Session(&gorm.Session{}).Where("seq > ?", after).Order("seq")
+	// One statement, so that what the packer moves is read once.
+	q := `SELECT last_seq AS seq, body, 1 AS packed FROM packs WHERE run_id = ? AND last_seq > ?
+		UNION ALL SELECT seq, body, 0 AS packed FROM entries WHERE run_id = ? AND seq > ? ORDER BY seq`
+	args := []any{text(runID), after, text(runID), after}
 	if limit > 0 {
-		page = page.Limit(limit)
+		q, args = q+" LIMIT ?", append(args, limit)
 	}
-	var rows []entryRow
-	if err := page.Find(&rows).Error; err != nil {
+	rows, err := d.read.WithContext(ctx).Raw(q, args...).Rows()
+	if err != nil {
 		return nil, wrap("read log", err)
 	}
-	upto := int64(1<<63 - 1)
-	if limit > 0 && len(rows) == limit { // deltas that begin on this page and end behind it
-		upto = rows[limit-1].Seq
-		var cut []entryRow
-		if err := q.Session(&gorm.Session{}).Where("first < seq AND first <= ? AND seq > ?", upto, upto).Find(&cut).Error; err != nil {
+	defer rows.Close()
+	list := []*part.Entry{}
+	for rows.Next() && (limit <= 0 || len(list) < limit) {
+		var r entryRow
+		var packed int
+		if err := rows.Scan(&r.Seq, &r.Body, &packed); err != nil {
 			return nil, wrap("read log", err)
 		}
-		rows = append(rows, cut...)
-	}
-	list := make([]*part.Entry, 0, len(rows))
-	for _, r := range rows {
-		e, err := r.entry()
+		if packed == 0 {
+			e, err := r.entry()
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, e)
+			continue
+		}
+		many, err := unpack(r.Body)
 		if err != nil {
 			return nil, err
 		}
-		if r.Pieces == "" || cut(e, r.Pieces, after, upto) {
-			list = append(list, e)
+		for _, e := range many {
+			if e.Seq > after {
+				list = append(list, e)
+			}
 		}
 	}
-	slices.SortFunc(list, func(a, b *part.Entry) int { return int(a.Seq - b.Seq) })
-	return list, nil
+	if limit > 0 && len(list) > limit {
+		list = list[:limit]
+	}
+	return list, wrap("read log", rows.Err())
+}
+
+// Packed reads a run's log above a seq with one delta a part: the deltas of a
+// text, a reasoning or a tool's input stand joined under the seq of the first of
+// them. It folds to what Entries folds to, and is what to fold a whole log from.
+func (d *DB) Packed(ctx context.Context, runID string, after int64) ([]*part.Entry, error) {
+	list, err := d.Entries(ctx, runID, after, 0)
+	return pack(list), err
 }

@@ -19,37 +19,37 @@ type ending struct {
 
 // digest is what the end of a run needs of its log.
 type digest struct {
-	packed  []*packed
 	texts   []*part.Entry
 	answer  string   // the words of its answers
 	answers []string // ids of the messages that reached it as answers
 }
 
+// digested are the types of entries that a digest is made of.
+var digested = []part.Type{part.TextStart, part.TextDelta, part.TextEnd, part.StepReset, part.DataAnswer}
+
 // digest reads a run's log, so that its last transaction need not; further
 // entries will end it.
 func (d *DB) digest(q *gorm.DB, runID string, further ...*part.Entry) (g digest, err error) {
-	rows, err := q.Table("entries").Select(entryColumns).Where("run_id = ?", runID).Order("seq").Rows()
+	rows, err := q.Table("entries").Select("seq, body").Where("run_id = ? AND type IN ?", runID, digested).Order("seq").Rows()
 	if err != nil {
 		return g, wrap("read log", err)
 	}
 	defer rows.Close()
-	var p packer
 	for rows.Next() {
 		var r entryRow
-		if err := rows.Scan(&r.Seq, &r.First, &r.Step, &r.Time, &r.Type, &r.Body, &r.Pieces); err != nil {
+		if err := rows.Scan(&r.Seq, &r.Body); err != nil {
 			return g, wrap("read log", err)
 		}
 		e, err := r.entry()
 		if err != nil {
 			return g, err
 		}
-		p.add(e)
 		g.note(e)
 	}
 	for _, e := range further {
 		g.note(e)
 	}
-	g.packed, g.answer = p.finish(), answerText(g.texts)
+	g.answer = answerText(g.texts)
 	return g, wrap("read log", rows.Err())
 }
 
@@ -65,8 +65,7 @@ func (g *digest) note(e *part.Entry) {
 	}
 }
 
-// finishRun settles the run's row, packs its log and, of a root run, settles the
-// chat: its plan, its waiting messages and the index.
+// finishRun settles the run's row and, of a root run, the chat: its plan, its waiting messages and the index.
 func (d *DB) finishRun(tx *gorm.DB, e ending) error {
 	var row runRow
 	if err := tx.Where("id = ?", e.runID).Take(&row).Error; err != nil {
@@ -84,9 +83,6 @@ func (d *DB) finishRun(tx *gorm.DB, e ending) error {
 	}
 	if err := tx.Table("runs").Where("id = ?", row.ID).Updates(set).Error; err != nil {
 		return wrap("settle run", err)
-	}
-	if err := d.pack(tx, row.ID, e.packed); err != nil {
-		return err
 	}
 	if row.ParentRunID != "" {
 		return nil
@@ -123,42 +119,4 @@ func (d *DB) finishChat(tx *gorm.DB, row runRow, e ending) error {
 		}
 	}
 	return d.index(tx, row.Position, chat.Title, row.UserText, e.answer)
-}
-
-// pack puts joined deltas in the place of many.
-func (d *DB) pack(tx *gorm.DB, runID string, list []*packed) error {
-	type change struct {
-		Seq    int64  `json:"seq"`
-		First  int64  `json:"first"`
-		Body   string `json:"body"`
-		Pieces string `json:"pieces"`
-	}
-	var changes []change
-	var gone []map[string]int64
-	for _, g := range list {
-		r, _ := rowOfEntry(g.entry())
-		changes = append(changes, change{r.Seq, g.first, r.Body, format(g.pieces)})
-		for _, p := range g.pieces[:len(g.pieces)-1] {
-			gone = append(gone, map[string]int64{"seq": p.seq})
-		}
-	}
-	if len(changes) == 0 {
-		return nil
-	}
-	changed, err := encode(changes)
-	if err != nil {
-		return err
-	}
-	deleted, err := encode(gone)
-	if err != nil {
-		return err
-	}
-	// Every row is there; inserting finds each by its key, where UPDATE FROM on
-	// SQLite would compare all entries with all changes.
-	if err := tx.Exec("INSERT INTO entries (run_id, seq, first, step, time, type, body, pieces) SELECT ?, seq, first, 0, 0, '', body, pieces FROM "+
-		d.rowset("seq bigint", "first bigint", "body text", "pieces text")+
-		" WHERE true ON CONFLICT (run_id, seq) DO UPDATE SET first = excluded.first, body = excluded.body, pieces = excluded.pieces", runID, changed).Error; err != nil {
-		return wrap("pack log", err)
-	}
-	return wrap("pack log", tx.Exec("DELETE FROM entries WHERE run_id = ? AND seq IN (SELECT seq FROM "+d.rowset("seq bigint")+")", runID, deleted).Error)
 }

@@ -30,7 +30,7 @@ func (d *DB) SettleInterrupted(ctx context.Context, runID, reason string) error 
 			return wrap("read run", err)
 		}
 		var rows []entryRow
-		if err := tx.Table("entries").Select(entryColumns).Where("run_id = ?", row.ID).Order("seq").Find(&rows).Error; err != nil {
+		if err := tx.Table("entries").Select("seq, body").Where("run_id = ?", row.ID).Order("seq").Find(&rows).Error; err != nil {
 			return wrap("read log", err)
 		}
 		log := make([]*part.Entry, len(rows))
@@ -44,6 +44,9 @@ func (d *DB) SettleInterrupted(ctx context.Context, runID, reason string) error 
 		last, err = d.interrupt(tx, row, log, reason)
 		return err
 	})
+	if err == nil && len(last) > 0 {
+		ring(d.packer.bell)
+	}
 	if err == nil && len(last) > 0 && d.o.Committed != nil {
 		d.o.Committed(Committed{RunID: row.ID, ChatID: row.ChatID, Entries: last, State: part.Interrupted})
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"strconv"
 	"strings"
 
 	"stagefold/internal/part"
@@ -53,126 +52,59 @@ func keyOf(e *part.Entry) partKey {
 	return partKey{part.KindTool, e.ToolCallID}
 }
 
-// packer finds the deltas of a finished log that can stand as one: those of one
-// part between which no other entry is about that part and no step is taken
-// back. Building the packed log equals building the log.
-type packer struct {
-	open   map[partKey]*packed
-	closed []*packed
-}
-
-// packed is one delta made of many, in place of the last of them.
-type packed struct {
-	last   *part.Entry
-	first  int64
-	text   strings.Builder
-	pieces []piece
-}
-
-// piece is what one seq added.
-type piece struct {
-	seq   int64
-	bytes int
-}
-
-func (p *packer) add(e *part.Entry) {
-	if p.open == nil {
-		p.open = map[partKey]*packed{}
+// pack joins the deltas of each part: those between which no other entry is
+// about that part and no step is taken back stand as one, in place of the first.
+// Folding what comes out equals folding what went in.
+func pack(list []*part.Entry) []*part.Entry {
+	type open struct {
+		at   int // of the first delta in out
+		text strings.Builder
+		many bool
 	}
-	switch {
-	case e.Type == part.StepReset || e.Type == part.Finish:
-		for key := range p.open {
-			p.close(key)
+	parts := map[partKey]*open{}
+	out := make([]*part.Entry, 0, len(list))
+	end := func(key partKey) {
+		if o := parts[key]; o != nil && o.many {
+			out[o.at] = withDelta(out[o.at], o.text.String())
 		}
-		return
-	case !plainDelta(e):
-		p.close(keyOf(e))
-		return
+		delete(parts, key)
 	}
-	key := keyOf(e)
-	g := p.open[key]
-	if g != nil && (g.last.Step != e.Step || g.last.Type != e.Type) {
-		p.close(key)
-		g = nil
-	}
-	if g == nil {
-		g = &packed{first: e.Seq}
-		p.open[key] = g
-	}
-	g.last = e
-	g.text.WriteString(deltaOf(e))
-	g.pieces = append(g.pieces, piece{e.Seq, len(deltaOf(e))})
-}
-
-func (p *packer) close(key partKey) {
-	if g := p.open[key]; g != nil {
-		delete(p.open, key)
-		if len(g.pieces) > 1 {
-			p.closed = append(p.closed, g)
+	for _, e := range list {
+		key := keyOf(e)
+		o := parts[key]
+		if o != nil && plainDelta(e) && out[o.at].Step == e.Step && out[o.at].Type == e.Type {
+			o.many = true
+			o.text.WriteString(deltaOf(e))
+			continue
 		}
-	}
-}
-
-// finish gives the packed deltas.
-func (p *packer) finish() []*packed {
-	for key := range p.open {
-		p.close(key)
-	}
-	return p.closed
-}
-
-// entry is the delta that stands for all.
-func (g *packed) entry() *part.Entry {
-	e := *g.last
-	if e.Type == part.ToolInputDelta {
-		e.InputTextDelta = g.text.String()
-	} else {
-		e.Delta = g.text.String()
-	}
-	return &e
-}
-
-// format writes pieces as SEQ-DISTANCE:BYTES, the first distance from 0.
-func format(pieces []piece) string {
-	var b strings.Builder
-	before := int64(0)
-	for i, p := range pieces {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(strconv.FormatInt(p.seq-before, 10))
-		b.WriteByte(':')
-		b.WriteString(strconv.Itoa(p.bytes))
-		before = p.seq
-	}
-	return b.String()
-}
-
-// cut leaves in a packed delta what came behind one seq and not behind another;
-// its seq becomes that of its last piece. False: nothing is left.
-func cut(e *part.Entry, pieces string, after, upto int64) bool {
-	from, to, seq, place, last := 0, 0, int64(0), 0, int64(0)
-	for p := range strings.FieldsSeq(pieces) {
-		distance, size, _ := strings.Cut(p, ":")
-		n, _ := strconv.ParseInt(distance, 10, 64)
-		bytes, _ := strconv.Atoi(size)
-		seq += n
 		switch {
-		case seq <= after:
-			from, to = place+bytes, place+bytes
-		case seq <= upto:
-			to, last = place+bytes, seq
+		case plainDelta(e):
+			end(key)
+			o = &open{at: len(out)}
+			o.text.WriteString(deltaOf(e))
+			parts[key] = o
+		case e.Type == part.StepReset || e.Type == part.Finish:
+			for key := range parts {
+				end(key)
+			}
+		default:
+			end(key)
 		}
-		place += bytes
+		out = append(out, e)
 	}
-	if last == 0 || to > len(deltaOf(e)) {
-		return false
+	for key := range parts {
+		end(key)
 	}
-	e.Seq = last
+	return out
+}
+
+// withDelta is the delta with another text.
+func withDelta(e *part.Entry, s string) *part.Entry {
+	c := *e
 	if e.Type == part.ToolInputDelta {
-		e.InputTextDelta = e.InputTextDelta[from:to]
+		c.InputTextDelta = s
 	} else {
-		e.Delta = e.Delta[from:to]
+		c.Delta = s
 	}
-	return true
+	return &c
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -8,37 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"stagefold/internal/fold"
 	"stagefold/internal/part"
 )
 
-// packedLog is a log as it stands after packing.
-func packedLog(log []*part.Entry) []*part.Entry {
-	var p packer
-	for _, e := range log {
-		p.add(e)
-	}
-	gone := map[int64]bool{}
-	stands := map[int64]*part.Entry{}
-	for _, g := range p.finish() {
-		stands[g.last.Seq] = g.entry()
-		for _, piece := range g.pieces[:len(g.pieces)-1] {
-			gone[piece.seq] = true
-		}
-	}
-	var list []*part.Entry
-	for _, e := range log {
-		if p := stands[e.Seq]; p != nil {
-			e = p
-		}
-		if !gone[e.Seq] {
-			list = append(list, e)
-		}
-	}
-	return list
-}
-
-// Building a packed log equals building the log, for whatever log; only seqs
-// and times of deltas differ, which no part shows.
+// Building and folding a packed log equals building and folding the log, for
+// whatever log; only seqs and times of deltas differ, which no part shows.
 func TestPackingChangesNothing(t *testing.T) {
 	packed := 0
 	for seed := range uint64(3000) {
@@ -50,12 +26,13 @@ func TestPackingChangesNothing(t *testing.T) {
 		end := finish(part.Stopped)
 		end.Seq, end.Time = int64(len(log)+1), begin
 		log = append(log, end)
-		got := packedLog(log)
+		got := pack(log)
 		packed += len(log) - len(got)
 		if !slices.IsSortedFunc(got, func(a, b *part.Entry) int { return int(a.Seq - b.Seq) }) {
 			t.Fatalf("seed %d: out of order: %v", seed, brief(got))
 		}
-		equal(t, fmt.Sprintf("seed %d", seed), part.Build(got), part.Build(log))
+		equal(t, fmt.Sprintf("parts of seed %d", seed), part.Build(got), part.Build(log))
+		equal(t, fmt.Sprintf("page of seed %d", seed), folded(got), folded(log))
 		if t.Failed() {
 			t.Fatal(strings.Join(brief(log), "\n"))
 		}
@@ -65,94 +42,99 @@ func TestPackingChangesNothing(t *testing.T) {
 	}
 }
 
+// folded is all that a page shows of a log.
+func folded(log []*part.Entry) string {
+	b, err := json.Marshal(fold.Changes(nil, fold.Fold(log)))
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
 // A long text costs its length, not the square of it.
 func TestPackingIsLinear(t *testing.T) {
-	var p packer
-	for i := range int64(200_000) {
-		e := delta(1, "a", "0123456789")
-		e.Seq = i + 1
-		p.add(e)
+	log := make([]*part.Entry, 200_000)
+	for i := range log {
+		log[i] = delta(1, "a", "0123456789")
 	}
-	list := p.finish()
-	if len(list) != 1 || list[0].text.Len() != 2_000_000 || cap(list[0].pieces) > 400_000 {
-		t.Errorf("packed into %d", len(list))
+	if got := pack(log); len(got) != 1 || len(got[0].Delta) != 2_000_000 {
+		t.Errorf("packed into %d", len(got))
+	}
+	if log[0].Delta != "0123456789" {
+		t.Error("packing changed an entry")
 	}
 }
 
-// A finished run's log has one delta a part, in its old place, and a reader that
-// knows the log up to any seq gets exactly the rest, in pages of any size.
+// However much of a log the packer has come to, it reads as it was written,
+// from every seq and in pages of any size.
 func TestReadingAPackedLog(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		for seed := range uint64(4) {
-			id := fmt.Sprint("r", seed)
-			l := w.started(id)
-			for _, e := range randomLog(rand.New(rand.NewPCG(seed, 2)), 60) {
-				w.must(l.Append(e))
-			}
+		l := w.started("r")
+		for _, e := range randomLog(rand.New(rand.NewPCG(1, 2)), 3*packSize) {
+			w.must(l.Append(e))
 			w.must(l.Sync(w.ctx))
-			live := w.entries(id, 0)
-			inOrder(t, live)
-			w.must(l.Finish(w.ctx, nil, finish(part.Stopped)))
-			stored := w.entries(id, 0)
-			if len(stored) > len(live)-3 {
-				t.Errorf("%d entries of %d are left", len(stored), len(live)+1)
+		}
+		written := w.entries("r", 0)
+		inOrder(t, written)
+		check := func(what string) {
+			t.Helper()
+			equal(t, what, w.entries("r", 0), written)
+			for after := int64(0); after <= int64(len(written)); after += 37 {
+				equal(t, fmt.Sprintf("%s, behind %d", what, after), w.entries("r", after), written[after:])
+				rest, err := w.Packed(w.ctx, "r", after)
+				w.must(err)
+				equal(t, fmt.Sprintf("%s, packed behind %d", what, after), rest, pack(written[after:]))
 			}
-			live = append(live, stored[len(stored)-1])
-			for after := int64(0); after <= int64(len(live)); after++ {
-				got := append(slices.Clone(live[:after]), w.entries(id, after)...)
-				same(t, fmt.Sprintf("%s behind %d", id, after), got, live)
-			}
-			for limit := 1; limit < 12; limit++ {
+			for _, limit := range []int{1, 100, packSize, packSize + 1, 10 * packSize} {
 				var got []*part.Entry
-				after := int64(0)
-				for {
-					page, err := w.Entries(w.ctx, id, after, limit)
+				for page := []*part.Entry{{}}; len(page) > 0; {
+					var err error
+					page, err = w.Entries(w.ctx, "r", int64(len(got)), limit)
 					w.must(err)
-					if len(page) == 0 {
-						break
+					if len(page) > limit {
+						t.Fatalf("%s: %d entries, at most %d were asked for", what, len(page), limit)
 					}
 					got = append(got, page...)
-					after = page[len(page)-1].Seq
 				}
-				same(t, fmt.Sprintf("%s in pages of %d", id, limit), got, live)
+				equal(t, fmt.Sprintf("%s, in pages of %d", what, limit), got, written)
 			}
+		}
+		check("live")
+		for i, more := 1, true; more; i++ { // as if it had ended
+			var err error
+			more, err = w.packSome(w.ctx, "r")
+			w.must(err)
+			check(fmt.Sprint("after pack ", i))
 		}
 	})
 }
 
-// same: the two logs rise in seq and add up to the same parts.
-func same(t *testing.T, what string, got, want []*part.Entry) {
-	t.Helper()
-	for i := 1; i < len(got); i++ {
-		if got[i].Seq <= got[i-1].Seq {
-			t.Fatalf("%s: seq %d behind %d", what, got[i].Seq, got[i-1].Seq)
+// The packer comes to every run that has ended, also to one that ended before a
+// crash, and to no other. Late entries are read behind what is packed.
+func TestEndedRunsArePacked(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		rows := func(table, run string) (n int64) {
+			w.must(w.DB.read.Table(table).Where("run_id = ?", run).Count(&n).Error)
+			return n
 		}
-	}
-	equal(t, what, part.Build(got), part.Build(want))
-	if t.Failed() {
-		t.Fatalf("%v\nwant\n%v", brief(got), brief(want))
-	}
-}
-
-func TestCut(t *testing.T) {
-	for _, c := range []struct {
-		after, upto int64
-		want        string
-	}{
-		{0, 100, "9 abcdef"}, {4, 100, "9 abcdef"}, {5, 100, "9 cdef"}, {6, 100, "9 cdef"}, {7, 100, "9 f"}, {9, 100, ""},
-		{0, 8, "7 abcde"}, {5, 6, ""}, {5, 7, "7 cde"}, {0, 4, ""}, {0, 5, "5 ab"},
-	} {
-		e := delta(1, "a", "abcdef")
-		e.Seq = 9
-		got := ""
-		if cut(e, format([]piece{{5, 2}, {7, 3}, {9, 1}}), c.after, c.upto) {
-			got = fmt.Sprintf("%d %s", e.Seq, e.Delta)
+		ended, live, cut := w.started("ended"), w.started("live"), w.started("cut")
+		for _, l := range []*RunLog{ended, live, cut} {
+			w.must(l.Append(start(), textStart(1, "a"), delta(1, "a", "x"), textEnd(1, "a")))
+			w.must(l.Sync(w.ctx))
 		}
-		if got != c.want {
-			t.Errorf("behind %d up to %d: %q, want %q", c.after, c.upto, got, c.want)
+		w.must(ended.Finish(w.ctx, nil, finish(part.Finished)))
+		w.must(w.SettleInterrupted(w.ctx, "cut", "a restart"))
+		w.must(w.packEnded(w.ctx))
+		w.must(ended.Append(&part.Entry{Type: part.ToolOutput, ToolCallID: "c", Step: 1, Late: true}))
+		w.must(ended.Sync(w.ctx))
+		w.reopen()
+		w.must(w.packEnded(w.ctx))
+		equal(t, "rows", []int64{rows("packs", "ended"), rows("entries", "ended"), rows("packs", "live"), rows("entries", "live"), rows("packs", "cut"), rows("entries", "cut")},
+			[]int64{1, 1, 0, 4, 1, 0})
+		list := w.entries("ended", 0)
+		inOrder(t, list)
+		if len(list) != 6 || !list[5].Late {
+			t.Errorf("log: %v", brief(list))
 		}
-	}
-	if e := delta(1, "a", "short"); cut(e, "5:2 broken 9:x 3:90", 0, 100) { // damaged: left out, no panic
-		t.Errorf("cut a broken row into %q", e.Delta)
-	}
+	})
 }

@@ -39,7 +39,7 @@ type runRow struct {
 	State, FinishReason, Error, Note, Debt, Waiting, Plan         string
 	Attempts, Epoch, LastSeq, NextStep, CancelRequested           int64
 	Usage                                                         string
-	StagesDone, Stages                                            int64
+	StagesDone, Stages, Packed                                    int64
 	CreatedAt, StartedAt, FinishedAt                              int64
 	ChatTitle                                                     string `gorm:"->;-:migration"`
 }

@@ -301,7 +301,7 @@ func TestStopReachesTheOwner(t *testing.T) {
 			t.Errorf("plan: %v", err)
 		}
 		w.must(l.Finish(w.ctx, nil, finish(part.Stopped)))
-		equal(t, "log", brief(w.entries("r", 0)), []string{"1 start", "3 text-delta a xy", "4 finish"})
+		equal(t, "log", brief(w.entries("r", 0)), []string{"1 start", "2 text-delta a x", "3 text-delta a y", "4 finish"})
 		if revisions, _ := w.Revisions(w.ctx, "r"); len(revisions) > 0 {
 			t.Error("the plan was stored")
 		}

@@ -68,6 +68,7 @@ type DB struct {
 	read     *gorm.DB
 	lock     *os.File
 	writer   *writer
+	packer   *packer
 }
 
 // Open opens the database, migrates it and starts the writer. The error says
@@ -85,7 +86,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.closeConnections())
 	}
-	d.writer = startWriter(d)
+	d.packer, d.writer = startPacker(d), startWriter(d)
 	return d, nil
 }
 
@@ -121,6 +122,7 @@ func (d *DB) Ping(ctx context.Context) error {
 // error of its run's log.
 func (d *DB) Close() error {
 	d.writer.stop()
+	d.packer.stop()
 	return d.closeConnections()
 }
 

@@ -135,7 +135,6 @@ func (w *writer) end(timeIsUp bool) bool {
 	for l := range left {
 		l.mu.Lock()
 		l.again()
-		l.changed.Broadcast()
 		l.mu.Unlock()
 	}
 	return true
@@ -269,6 +268,9 @@ func (w *writer) settle(b *batch) {
 	}
 	if b.outcome == nil && w.db.o.Committed != nil {
 		w.db.o.Committed(Committed{RunID: b.log.runID, ChatID: b.log.chatID, Entries: b.current(), State: b.state})
+	}
+	if b.outcome == nil && b.op != nil && b.op.finish {
+		ring(w.db.packer.bell)
 	}
 	b.log.settled(b, nil)
 }

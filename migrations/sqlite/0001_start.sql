@@ -50,6 +50,7 @@ CREATE TABLE runs (
   usage TEXT NOT NULL,
   stages_done INTEGER NOT NULL,
   stages INTEGER NOT NULL,
+  packed INTEGER NOT NULL, -- 1: its log stands in packs
   created_at INTEGER NOT NULL,
   started_at INTEGER NOT NULL,
   finished_at INTEGER NOT NULL
@@ -58,6 +59,7 @@ CREATE INDEX runs_by_chat ON runs (chat_id, position);
 CREATE INDEX runs_by_parent ON runs (parent_run_id, position);
 CREATE INDEX runs_by_state ON runs (state);
 CREATE INDEX runs_by_model ON runs (model) WHERE parent_run_id = '';
+CREATE INDEX runs_unpacked ON runs (position) WHERE packed = 0 AND state NOT IN ('queued', 'running', 'waiting');
 -- At most one live root run a chat.
 CREATE UNIQUE INDEX runs_live_root ON runs (chat_id) WHERE parent_run_id = '' AND state IN ('queued', 'running', 'waiting');
 
@@ -66,15 +68,20 @@ CREATE UNIQUE INDEX runs_live_root ON runs (chat_id) WHERE parent_run_id = '' AN
 CREATE TABLE entries (
   run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
   seq INTEGER NOT NULL,
-  first INTEGER NOT NULL,
   step INTEGER NOT NULL,
   time INTEGER NOT NULL,
   type TEXT NOT NULL,
-  body TEXT NOT NULL,
-  pieces TEXT NOT NULL,
+  body TEXT NOT NULL, -- the entry as JSON
   PRIMARY KEY (run_id, seq)
 ) WITHOUT ROWID;
-CREATE INDEX entries_packed ON entries (run_id, first) WHERE first < seq;
+
+-- The log of a run that has ended: rows of many entries.
+CREATE TABLE packs (
+  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  last_seq INTEGER NOT NULL,
+  body TEXT NOT NULL, -- a JSON array of entries
+  PRIMARY KEY (run_id, last_seq)
+) WITHOUT ROWID;
 
 -- Accepted changes of a run's plan; seq is the log's when it was stored.
 CREATE TABLE plans (
@@ -111,6 +118,7 @@ DROP TABLE search;
 DROP TABLE settings;
 DROP TABLE tool_outputs;
 DROP TABLE plans;
+DROP TABLE packs;
 DROP TABLE entries;
 DROP TABLE runs;
 DROP TABLE messages;
