@@ -272,7 +272,8 @@ func (v Vec[T]) differ(w Vec[T], f func(i int, old, now T) bool) bool {
 // shared is the number of items from i on, a multiple of a leaf, that stand
 // under one node of both trees; 0 where they share none there.
 func (v Vec[T]) shared(w Vec[T], i, common int) int {
-	if i >= v.tailStart() || i >= w.tailStart() {
+	common = min(common, v.tailStart(), w.tailStart()) // a node with room left says nothing about the tails
+	if i >= common {
 		return 0
 	}
 	a, b := v.root, w.root

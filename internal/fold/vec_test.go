@@ -10,6 +10,7 @@ import (
 func FuzzVec(f *testing.F) {
 	f.Add([]byte{1, 2, 3}, uint16(40))
 	f.Add([]byte{200, 0, 200, 255, 7}, uint16(1100))
+	f.Add([]byte{2, 6, 10, 14, 18, 22, 26, 30, 34}, uint16(8)) // sets in the tail
 	f.Fuzz(func(t *testing.T, ops []byte, start uint16) {
 		var want []int
 		for i := range int(start % 2200) {
@@ -39,6 +40,17 @@ func FuzzVec(f *testing.F) {
 			checkDiffer(t, old, v, was, want)
 		}
 	})
+}
+
+// A node that has room left says nothing about the tails behind it.
+func TestDifferLooksIntoTheTail(t *testing.T) {
+	for _, size := range []int{1, 33, 65, 66, 1025, 1057, 2100} {
+		was := make([]int, size)
+		now := slices.Clone(was)
+		now[size-1] = 7
+		old := VecOf(was...)
+		checkDiffer(t, old, old.Set(size-1, 7), was, now)
+	}
 }
 
 func checkVec(t *testing.T, v Vec[int], want []int) {
