@@ -156,5 +156,3 @@ func (v *view) show(last, next *state) (sent bool, err error) {
 	v.publish(next, events)
 	return len(events) > 0, nil
 }
-
-func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -35,7 +35,7 @@ type Config struct {
 	Log  *slog.Logger
 
 	Heartbeat time.Duration // longest silence of a stream; 15 s
-	Tick      time.Duration // shortest time between two renderings of a view; 50 ms
+	Tick      time.Duration // shortest time between two renderings of a view; 25 ms
 	Grace     time.Duration // how long a view outlives its last viewer; 10 s
 	ListPause time.Duration // shortest time between two looks at other chats' titles and states; 2 s
 }
@@ -53,7 +53,7 @@ func (c Config) filled() Config {
 	for _, d := range []struct {
 		field    *time.Duration
 		standard time.Duration
-	}{{&c.Heartbeat, 15 * time.Second}, {&c.Tick, 50 * time.Millisecond}, {&c.Grace, 10 * time.Second}, {&c.ListPause, 2 * time.Second}} {
+	}{{&c.Heartbeat, 15 * time.Second}, {&c.Tick, 25 * time.Millisecond}, {&c.Grace, 10 * time.Second}, {&c.ListPause, 2 * time.Second}} {
 		if *d.field <= 0 {
 			*d.field = d.standard
 		}

@@ -116,6 +116,30 @@ func TestStreamEqualsReload(t *testing.T) {
 	}
 }
 
+func TestLongRunsEqualReload(t *testing.T) {
+	l := newChatLog()
+	h := newHub(t, l)
+	l.begin("run", "Do it")
+	r := join(t, h, newPage(t, ""), Cursor{})
+	l.add("run", &part.Entry{Step: 1, Type: part.StartStep})
+	l.add("run", stages("p", "in_progress", "pending")...)
+	for i := range 40 {
+		l.add("run", toolOf(fmt.Sprintf("c%d", i), "one")...)
+		r.readTo(t, "run", l.last("run"))
+	}
+	l.add("run", &part.Entry{Step: 1, Type: part.TextStart, ID: "t"})
+	for i := range 400 {
+		l.add("run", &part.Entry{Step: 1, Type: part.TextDelta, ID: "t", Delta: fmt.Sprintf("half %d, ", i)})
+		r.readTo(t, "run", l.last("run"))
+		l.add("run", &part.Entry{Step: 1, Type: part.TextDelta, ID: "t", Delta: "and the rest.\n\n"})
+		r.readTo(t, "run", l.last("run"))
+	}
+	if diff := cmp.Diff(reloaded(t, l), r.page.shown(t)); diff != "" {
+		t.Errorf("(-reload +stream):\n%s", diff)
+	}
+	r.checkGzip(t)
+}
+
 func TestJoiningBehindACursorEqualsReload(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

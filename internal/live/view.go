@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -221,7 +222,7 @@ func (v *view) watchRun(run string, unknown []string, roots []string) {
 	defer v.mu.Unlock()
 	v.run = run
 	for _, id := range unknown {
-		if !contains(roots, id) {
+		if !slices.Contains(roots, id) {
 			v.foreign[id] = true
 		}
 	}

@@ -19,9 +19,10 @@ type Viewer struct {
 	crc     uint32 // of what it was given, for the gzip trailer
 	size    uint32
 	left    bool
+	out     []Frame // of the last Next, used again
 }
 
-// Next waits for frames. It ends with an error of the context, of the store or
+// Next waits for frames; the slice is good until the next call. It ends with an error of the context, of the store or
 // ErrClosed.
 func (v *Viewer) Next(ctx context.Context) ([]Frame, error) {
 	for {
@@ -36,7 +37,8 @@ func (v *Viewer) Next(ctx context.Context) ([]Frame, error) {
 				return nil, err
 			}
 			if len(f.Plain) > 0 {
-				return v.given([]Frame{f}), nil
+				v.out = append(v.out[:0], f)
+				return v.given(v.out), nil
 			}
 			continue
 		case len(frames) > 0:
@@ -63,18 +65,19 @@ func (v *Viewer) join(w *window) (Frame, error) {
 
 // take reads frames that others read too.
 func (v *Viewer) take(frames []*frame) []Frame {
-	out := make([]Frame, len(frames))
-	for i, f := range frames {
-		out[i] = Frame{Plain: f.plain, Deflate: f.deflate, Newest: f.after.newest}
+	v.out = v.out[:0]
+	for _, f := range frames {
+		chunk := f.deflate
 		v.inEpoch = v.inEpoch || f.opens
 		if !v.inEpoch {
-			out[i].Deflate = f.solo()
+			chunk = f.solo()
 		}
+		v.out = append(v.out, Frame{Plain: f.plain, Deflate: chunk, Newest: f.after.newest})
 	}
 	last := frames[len(frames)-1]
 	v.n = last.n
 	v.base = last.after.base()
-	return out
+	return v.out
 }
 
 func (v *Viewer) given(frames []Frame) []Frame {
