@@ -14,6 +14,9 @@ func appending(entries ...*part.Entry) write {
 	return func(_ context.Context, l *RunLog) error { return l.Append(entries...) }
 }
 
+// output is the place in the script of SaveOutput.
+const output = 14
+
 // script is what the owner of a run does: two steps with reasoning, a plan, a
 // call with a whole output, a question, an approval, and the answer.
 func script() []write {

@@ -209,7 +209,7 @@ func (w *writer) waited() {
 
 // try commits batches in one transaction. A batch's own outcome is no error.
 func (w *writer) try(batches []*batch) error {
-	ctx, cancel := context.WithTimeout(context.Background(), min(tryTime, w.db.o.Patience))
+	ctx, cancel := context.WithTimeout(context.Background(), min(tryTime, w.db.o.Patience/3))
 	defer cancel()
 	batches = slices.SortedFunc(slices.Values(batches), func(a, b *batch) int { // chats are locked in one order
 		return cmp.Or(cmp.Compare(a.log.chatID, b.log.chatID), cmp.Compare(a.log.runID, b.log.runID))
