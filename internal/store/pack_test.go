@@ -70,10 +70,13 @@ func TestPackingIsLinear(t *testing.T) {
 func TestReadingAPackedLog(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		l := w.started("r")
-		for _, e := range randomLog(rand.New(rand.NewPCG(1, 2)), 3*packSize) {
+		for i, e := range randomLog(rand.New(rand.NewPCG(1, 2)), 3*packSize) {
 			w.must(l.Append(e))
-			w.must(l.Sync(w.ctx))
+			if i%20 == 0 {
+				w.must(l.Sync(w.ctx))
+			}
 		}
+		w.must(l.Sync(w.ctx))
 		written := w.entries("r", 0)
 		inOrder(t, written)
 		check := func(what string) {
