@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"math"
-	"slices"
 	"time"
 
 	"stagefold/internal/fold"
