@@ -186,10 +186,12 @@ func BenchmarkRecover1000(b *testing.B) {
 		if err != nil || len(left) != 1000 {
 			b.Fatal(len(left), err)
 		}
-		for _, r := range left {
-			if err := db.SettleInterrupted(context.Background(), r.ID, "The server was killed."); err != nil {
-				b.Fatal(err)
-			}
+		ids := make([]string, len(left))
+		for i, r := range left {
+			ids[i] = r.ID
+		}
+		if err := db.SettleAllInterrupted(context.Background(), ids, "The server was killed."); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -40,11 +40,9 @@ func (d *DB) digest(q *gorm.DB, runID string, further ...*part.Entry) (g digest,
 		if err := rows.Scan(&r.Seq, &r.Body); err != nil {
 			return g, wrap("read log", err)
 		}
-		e, err := r.entry()
-		if err != nil {
-			return g, err
+		if e, ok := d.readable(runID, r); ok {
+			g.note(e)
 		}
-		g.note(e)
 	}
 	for _, e := range further {
 		g.note(e)

@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
+	"log/slog"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -9,48 +12,94 @@ import (
 	"stagefold/internal/planning"
 )
 
+// settledAtOnce is how many runs one transaction of a recovery settles.
+const settledAtOnce = 50
+
 // SettleInterrupted ends a run that no owner goes on with, in one transaction:
 // open parts are closed, the state is interrupted, the chat keeps an open plan.
 // A living owner is fenced; a run that has ended is left as it is.
 func (d *DB) SettleInterrupted(ctx context.Context, runID, reason string) error {
+	return d.settle(ctx, []string{runID}, reason)
+}
+
+// SettleAllInterrupted is SettleInterrupted of many runs, some in one
+// transaction. What hinders one run hinders no other.
+func (d *DB) SettleAllInterrupted(ctx context.Context, runIDs []string, reason string) error {
+	var errs []error
+	for some := range slices.Chunk(runIDs, settledAtOnce) {
+		if d.settle(ctx, some, reason) == nil {
+			continue
+		}
+		for _, id := range some {
+			errs = append(errs, d.SettleInterrupted(ctx, id, reason))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// settle settles runs in one transaction and tells of them.
+func (d *DB) settle(ctx context.Context, runIDs []string, reason string) error {
 	d.writer.order.Lock()
 	defer d.writer.order.Unlock()
-	var last []*part.Entry
-	var row runRow
+	var told []Committed
 	err := d.tx(ctx, func(tx *gorm.DB) error {
-		last = nil
-		r := tx.Exec("UPDATE runs SET epoch = epoch + 1 WHERE id = ? AND state IN ?", text(runID), openStates)
-		if r.Error != nil {
-			return wrap("take run", r.Error)
-		}
-		if r.RowsAffected == 0 {
-			return nil
-		}
-		if err := tx.Where("id = ?", text(runID)).Take(&row).Error; err != nil {
-			return wrap("read run", err)
-		}
-		var rows []entryRow
-		if err := tx.Table("entries").Select("seq, body").Where("run_id = ?", row.ID).Order("seq").Find(&rows).Error; err != nil {
-			return wrap("read log", err)
-		}
-		log := make([]*part.Entry, len(rows))
-		for i, r := range rows {
-			var err error
-			if log[i], err = r.entry(); err != nil {
+		told = told[:0]
+		for _, id := range runIDs {
+			c, err := d.take(tx, text(id), reason)
+			if err != nil {
 				return err
 			}
+			if len(c.Entries) > 0 {
+				told = append(told, c)
+			}
 		}
-		var err error
-		last, err = d.interrupt(tx, row, log, reason)
-		return err
+		return nil
 	})
-	if err == nil && len(last) > 0 {
-		ring(d.packer.bell)
+	if err != nil || len(told) == 0 {
+		return err
 	}
-	if err == nil && len(last) > 0 && d.o.Committed != nil {
-		d.o.Committed(Committed{RunID: row.ID, ChatID: row.ChatID, Entries: last, State: part.Interrupted})
+	ring(d.packer.bell)
+	if d.o.Committed != nil {
+		for _, c := range told {
+			d.o.Committed(c)
+		}
 	}
-	return err
+	return nil
+}
+
+// take takes an open run from its owner and settles it; nothing where it has
+// ended.
+func (d *DB) take(tx *gorm.DB, runID, reason string) (Committed, error) {
+	r := tx.Exec("UPDATE runs SET epoch = epoch + 1 WHERE id = ? AND state IN ?", runID, openStates)
+	if r.Error != nil || r.RowsAffected == 0 {
+		return Committed{}, wrap("take run", r.Error)
+	}
+	var row runRow
+	if err := tx.Where("id = ?", runID).Take(&row).Error; err != nil {
+		return Committed{}, wrap("read run", err)
+	}
+	var rows []entryRow
+	if err := tx.Table("entries").Select("seq, body").Where("run_id = ?", runID).Order("seq").Find(&rows).Error; err != nil {
+		return Committed{}, wrap("read log", err)
+	}
+	log := make([]*part.Entry, 0, len(rows))
+	for _, r := range rows {
+		if e, ok := d.readable(runID, r); ok {
+			log = append(log, e)
+		}
+	}
+	last, err := d.interrupt(tx, row, log, reason)
+	return Committed{RunID: row.ID, ChatID: row.ChatID, Entries: last, State: part.Interrupted}, err
+}
+
+// readable reads an entry for the end of its run, which must not hang on one
+// that is damaged.
+func (d *DB) readable(runID string, r entryRow) (*part.Entry, bool) {
+	e, err := r.entry()
+	if err != nil {
+		d.o.Logger.Error("an entry could not be read", slog.String("run", runID), slog.Int64("seq", r.Seq))
+	}
+	return e, err == nil
 }
 
 // interrupt writes the last entries of a run and settles it.

@@ -116,3 +116,31 @@ func TestInterruptKeepsTheChatsPlan(t *testing.T) {
 		equal(t, "plan", c.Plan, p)
 	})
 }
+
+// Many runs are settled as each alone would be; a damaged entry does not keep a
+// run open, and what has ended or is gone is left.
+func TestSettleAllInterrupted(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		var ids []string
+		for i := range settledAtOnce + 3 {
+			id := fmt.Sprintf("r%03d", i)
+			w.must(w.started(id).Append(textStart(1, "t"), delta(1, "t", id)))
+			ids = append(ids, id)
+		}
+		l := w.started("ended")
+		w.must(l.Finish(w.ctx, nil, start(), finish(part.Finished)))
+		w.reopen()
+		w.must(w.write.Exec("UPDATE entries SET body = '{broken' WHERE run_id = 'r007' AND seq = 2").Error)
+		w.must(w.SettleAllInterrupted(w.ctx, append(ids, "ended", "gone"), "why"))
+		for _, id := range ids {
+			r := w.run(id)
+			if r.State != part.Interrupted || r.LastSeq != 4 || r.Note != "why" {
+				t.Errorf("%s: %s, %d entries", id, r.State, r.LastSeq)
+			}
+			equal(t, id, brief(w.committedOf(id)), []string{"1 text-start t", "2 text-delta t " + id, "3 text-end t", "4 finish"})
+		}
+		if r := w.run("ended"); r.State != part.Finished {
+			t.Errorf("an ended run is %s", r.State)
+		}
+	})
+}
