@@ -1,6 +1,3 @@
-// Package store keeps chats, runs, logs and plans in the database through GORM:
-// one SQLite file in the data folder, or Postgres. All runs of a process share
-// one writer (docs/architecture.md, 'Log').
 package store
 
 import (
