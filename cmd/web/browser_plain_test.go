@@ -53,7 +53,12 @@ func TestBrowserWithoutScripts(t *testing.T) {
 	b.open("/chats/" + b.chatOf(id))
 	b.Run("document.querySelector('select[name=planningMode]').value = 'steps'")
 	b.Click("noscript [form=chat-settings]")
-	b.Wait("document.readyState === 'complete' && document.querySelector('select[name=planningMode]').value === 'steps'")
+	eventually(t, "the mode is kept", func() bool {
+		c, err := s.db.Chat(t.Context(), b.chatOf(id))
+		return err == nil && c.PlanningMode == planning.Steps
+	})
+	b.open("/chats/" + b.chatOf(id))
+	b.Wait("document.querySelector('select[name=planningMode]').value === 'steps'")
 
 	b.Click(".side-foot summary")
 	b.Click(".side-foot .button-stop")
