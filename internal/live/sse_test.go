@@ -1,6 +1,7 @@
 package live
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -112,4 +113,28 @@ func FuzzEncoder(f *testing.F) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
+}
+
+// Random texts of the bytes that matter to a parser, many of them.
+func TestRandomTextsForgeNoEvent(t *testing.T) {
+	const alphabet = "\r\n\r\n: \x00adeintv:"
+	r := rand.New(rand.NewPCG(1, 19))
+	text := func() string {
+		b := make([]byte, r.IntN(24))
+		for i := range b {
+			b[i] = alphabet[r.IntN(len(alphabet))]
+		}
+		return string(b)
+	}
+	e := NewEncoder()
+	for range 100_000 {
+		html, id := text(), text()
+		e.Elements(Elements{HTML: "<" + html, ID: id})
+		e.Comment(html)
+		got := parseSSE(string(e.Bytes()))
+		want := sseEvent{"datastar-patch-elements", strings.Join(prefixed("elements", "<"+html), "\n"), field(id)}
+		if len(got) != 1 || got[0] != want {
+			t.Fatalf("%q with id %q gives %q, want %q", html, id, got, want)
+		}
+	}
 }
