@@ -47,6 +47,7 @@ func main() {
 	forget()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := serve(ctx, cfg, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "stagefold:", err)
 		os.Exit(1)
@@ -56,6 +57,7 @@ func main() {
 // serve runs the product until ctx ends, then closes everything within 5 s.
 func serve(ctx context.Context, cfg config, out, logs io.Writer) error {
 	log := slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: cfg.logLevel}))
+	slog.SetDefault(log)
 	listener, err := net.Listen("tcp", cfg.addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", cfg.addr, err)
