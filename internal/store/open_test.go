@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -213,4 +214,25 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		}
 		w.DB = nil
 	})
+}
+
+// Closing ends in bounded time without a database; owners that wait are told.
+func TestCloseWithoutADatabase(t *testing.T) {
+	w, f := faulty(t, time.Minute)
+	l := w.started("r")
+	f.set(1, 1<<30, errDisk, false)
+	w.must(l.Append(start()))
+	waited := make(chan error, 1)
+	go func() { waited <- l.Sync(w.ctx) }()
+	from := time.Now()
+	w.must(w.Close())
+	if err := <-waited; !errors.Is(err, ErrClosed) {
+		t.Errorf("an owner was told %v", err)
+	}
+	if d := time.Since(from); d > 3*lastTries {
+		t.Errorf("it took %s", d)
+	}
+	f.heal()
+	w.open()
+	equal(t, "log", brief(w.entries("r", 0)), []string(nil))
 }

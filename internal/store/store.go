@@ -148,7 +148,10 @@ func (d *DB) now() time.Time { return d.o.Now().UTC().Truncate(time.Millisecond)
 func (d *DB) tx(ctx context.Context, f func(*gorm.DB) error) error {
 	for tries := 1; ; tries++ {
 		committing, err := d.try(ctx, f)
-		if err == nil || committing || !d.postgres || !transient(err) || tries == 3 || ctx.Err() != nil {
+		if err == nil || committing || !d.postgres || !transient(err) || ctx.Err() != nil {
+			return err
+		}
+		if tries > connections || tries > 2 && !broken(err) {
 			return err
 		}
 	}

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	tryTime   = 10 * time.Second       // of one transaction, at most
+	tryFrom   = time.Second            // one transaction may take a third of the patience, at least this
+	tryTime   = 10 * time.Second       // and at most this
 	lastTries = 3 * time.Second        // for what waits when the database is closed
 	pauseFrom = 20 * time.Millisecond  // between two tries of what failed; doubled up to
 	pauseTo   = time.Second            //
@@ -32,6 +33,8 @@ type writer struct {
 	urgent chan struct{} // commit now
 	quit   chan struct{}
 	once   sync.Once
+	ctx    context.Context // of all tries; ends lastTries behind quit
+	cancel context.CancelFunc
 	order  sync.Mutex // from before a commit to behind its Committed calls
 
 	// The loop's own.
@@ -47,14 +50,18 @@ type writer struct {
 
 func startWriter(d *DB) *writer {
 	w := &writer{db: d, dirty: map[*RunLog]struct{}{}, bell: make(chan struct{}, 1), urgent: make(chan struct{}, 1), quit: make(chan struct{})}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.loop.Go(w.run)
 	return w
 }
 
-// stop commits what waits, then ends the writer.
+// stop commits what waits, within lastTries, then ends the writer.
 func (w *writer) stop() {
 	w.once.Do(func() { close(w.quit) })
+	late := time.AfterFunc(lastTries, w.cancel)
+	defer late.Stop()
 	w.loop.Wait()
+	w.cancel()
 }
 
 // wants marks a log as having something to commit; false where the writer has
@@ -84,11 +91,10 @@ func (w *writer) run() {
 	for w.await() {
 		w.round()
 	}
-	end := time.Now().Add(lastTries)
-	for !w.end(time.Now().After(end)) {
+	for !w.end(w.ctx.Err() != nil) {
 		w.round()
 		if len(w.held) > 0 {
-			time.Sleep(min(w.pause, time.Until(end)))
+			w.sleep()
 		}
 	}
 }
@@ -115,6 +121,16 @@ func (w *writer) await() bool {
 		return false
 	}
 	return true
+}
+
+// sleep waits for the next of the last tries.
+func (w *writer) sleep() {
+	timer := time.NewTimer(w.pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-w.ctx.Done():
+	}
 }
 
 // end closes the writer where nothing waits, or anyway where the time is up;
@@ -209,7 +225,7 @@ func (w *writer) waited() {
 
 // try commits batches in one transaction. A batch's own outcome is no error.
 func (w *writer) try(batches []*batch) error {
-	ctx, cancel := context.WithTimeout(context.Background(), min(tryTime, w.db.o.Patience/3))
+	ctx, cancel := context.WithTimeout(w.ctx, min(max(w.db.o.Patience/3, tryFrom), tryTime))
 	defer cancel()
 	batches = slices.SortedFunc(slices.Values(batches), func(a, b *batch) int { // chats are locked in one order
 		return cmp.Or(cmp.Compare(a.log.chatID, b.log.chatID), cmp.Compare(a.log.runID, b.log.runID))
