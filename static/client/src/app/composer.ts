@@ -71,11 +71,13 @@ function notices() {
     if (type === 'retrying') notice.textContent = 'The server does not answer. Trying again…'
     if (type === 'error') notice.textContent = argsRaw.message ?? `The server answered with status ${argsRaw.status}.`
   })
-  watch(document.documentElement, 'data-stream', () => {
+  const follow = () => {
     const polling = document.documentElement.dataset.stream === 'polling'
     if (polling) notice.textContent = crowded
     else if (notice.textContent === crowded) notice.textContent = ''
-  })
+  }
+  watch(document.documentElement, 'data-stream', follow)
+  follow()
 }
 
 function grow(text: HTMLTextAreaElement) {
