@@ -110,6 +110,7 @@ func (b *browser) checkAtRest() {
 	b.openRows()
 	open := b.shown(true)
 	b.Reload()
+	b.Wait("document.documentElement.dataset.stream") // a page that polls says so
 	b.rowsFilled()
 	if d := cmp.Diff(b.shown(true), open); d != "" {
 		b.t.Errorf("the opened page after a reload (-) differs from the one that was streamed (+):\n%s", d)
