@@ -47,7 +47,7 @@ type app struct {
 
 func newApp(ctx context.Context, cfg config, log *slog.Logger) (_ *app, err error) {
 	a := &app{cfg: cfg, log: log, runs: agent.NewRuns(), models: newModels(cfg)}
-	a.folds = newFolds(a.entries)
+	a.folds = newFolds(a.wholeLog)
 	a.hub = live.NewHub(live.Config{Entries: a.entries, Chat: a.chatState, Now: now, Render: a.folds.render, Cost: a.costText, Log: log})
 	a.meter = newMetrics(a)
 	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -132,6 +132,19 @@ func (a *app) look(ctx context.Context) {
 
 func (a *app) entries(ctx context.Context, runID string, after int64) ([]*part.Entry, error) {
 	return a.db.Entries(ctx, runID, after, 0)
+}
+
+// wholeLog reads a run's log to fold it at once. An ended one is read packed; a
+// live one must be read to the letter, because its page goes on from its seq.
+func (a *app) wholeLog(ctx context.Context, runID string) ([]*part.Entry, error) {
+	run, err := a.db.Run(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	if run.State.Terminal() {
+		return a.db.Packed(ctx, runID, 0)
+	}
+	return a.db.Entries(ctx, runID, 0, 0)
 }
 
 // startLines are the sentences after the address.

@@ -51,8 +51,18 @@ func (d *dispatcher) launch(ctx context.Context, run store.Run) {
 	}
 }
 
-// open lists the runs that need an owner, for reconciling.
+// open lists the runs that need an owner, for reconciling. Messages whose turn
+// came while no process was there to see it become runs first.
 func (d *dispatcher) open(ctx context.Context) ([]string, error) {
+	waiting, err := d.db.QueuedChats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, chatID := range waiting {
+		if _, _, err := d.db.NextQueued(ctx, chatID, newID()); err != nil {
+			return nil, err
+		}
+	}
 	left, err := d.db.Leftovers(ctx)
 	if err != nil {
 		return nil, err
@@ -218,7 +228,7 @@ func (d *dispatcher) prior(ctx context.Context, run store.Run) ([]agent.Turn, er
 		if r.ID == run.ID {
 			break
 		}
-		entries, err := d.db.Entries(ctx, r.ID, 0, 0)
+		entries, err := d.db.Packed(ctx, r.ID, 0)
 		if err != nil {
 			return nil, fmt.Errorf("read log of run %s: %w", r.ID, err)
 		}

@@ -16,7 +16,7 @@ const maxFolds = 64
 // folds keeps the snapshots of finished runs, least recently used out first. A
 // finished log never changes, so neither does its snapshot.
 type folds struct {
-	entries func(ctx context.Context, runID string, after int64) ([]*part.Entry, error)
+	log func(ctx context.Context, runID string) ([]*part.Entry, error)
 
 	mu    sync.Mutex
 	order *list.List // of *folded, newest use first
@@ -28,8 +28,8 @@ type folded struct {
 	snap  *fold.Snapshot
 }
 
-func newFolds(entries func(context.Context, string, int64) ([]*part.Entry, error)) *folds {
-	return &folds{entries: entries, order: list.New(), byRun: map[string]*list.Element{}}
+func newFolds(log func(context.Context, string) ([]*part.Entry, error)) *folds {
+	return &folds{log: log, order: list.New(), byRun: map[string]*list.Element{}}
 }
 
 // snapshot folds a run's log, or gives the kept snapshot of a finished one.
@@ -41,7 +41,7 @@ func (f *folds) snapshot(ctx context.Context, runID string) (*fold.Snapshot, err
 		return e.Value.(*folded).snap, nil
 	}
 	f.mu.Unlock()
-	entries, err := f.entries(ctx, runID, 0)
+	entries, err := f.log(ctx, runID)
 	if err != nil {
 		return nil, err
 	}
