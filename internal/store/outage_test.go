@@ -17,7 +17,7 @@ func TestLostAnswersToCommit(t *testing.T) {
 	w := newWorld(t, Options{URL: url, Patience: time.Minute})
 	clean := w.started("clean")
 	w.must(play(w.ctx, clean))
-	want, wantRun := brief(w.entries("clean", 0)), w.run("clean")
+	want, wantRun := gist(w.entries("clean", 0)), w.run("clean")
 	for round := range 10 {
 		id := fmt.Sprint("r", round)
 		l := w.started(id)
@@ -33,7 +33,7 @@ func TestLostAnswersToCommit(t *testing.T) {
 		}
 		p.lose(0)
 		w.honest(id, nil)
-		equal(t, id, brief(w.entries(id, 0)), want)
+		equal(t, id, gist(w.entries(id, 0)), want)
 		run := w.run(id)
 		revisions, err := w.Revisions(w.ctx, id)
 		w.must(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -226,6 +227,15 @@ func brief(list []*part.Entry) (out []string) {
 			s += " " + d
 		}
 		out = append(out, s)
+	}
+	return out
+}
+
+// gist is entries in one line each, whichever commits cut their deltas.
+func gist(list []*part.Entry) (out []string) {
+	for _, line := range brief(pack(list)) {
+		_, line, _ = strings.Cut(line, " ")
+		out = append(out, line)
 	}
 	return out
 }
