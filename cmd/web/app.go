@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -40,6 +41,7 @@ type app struct {
 	folds  *folds
 	meter  *metrics
 	chats  *chatList
+	client []byte // the official Datastar file in place of ours; nil without one
 
 	cancel     context.CancelFunc // ends what runs in the background
 	background sync.WaitGroup
@@ -56,6 +58,11 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (_ *app, err erro
 			err = errors.Join(err, a.close(context.Background()))
 		}
 	}()
+	if cfg.datastarJS != "" {
+		if a.client, err = os.ReadFile(cfg.datastarJS); err != nil {
+			return nil, fmt.Errorf("--datastar-js: %w", err)
+		}
+	}
 	if a.work, err = tools.Workspace(cfg.workspace, tools.Limits{Output: cfg.toolOutput}); err != nil {
 		return nil, fmt.Errorf("open the workspace %s: %w", cfg.workspace, err)
 	}
@@ -202,10 +209,8 @@ func waited(ctx context.Context, group *sync.WaitGroup) bool {
 // page fills the frame of a page.
 func (a *app) page(c echo.Context, title, nav string) views.PageView {
 	nonce, _ := c.Get("nonce").(string)
-	return views.PageView{Title: title, Nonce: nonce, Nav: nav, CSS: static.CSS(), Icon: static.URL("icon.svg"), Client: a.clientURL(), App: static.URL("app.js"), Dev: a.cfg.dev}
+	return views.PageView{Title: title, Nonce: nonce, Nav: nav, CSS: static.CSS(), Icon: static.URL("icon.svg"), Client: static.URL("client.js"), App: static.URL("app.js"), Dev: a.cfg.dev}
 }
-
-func (a *app) clientURL() string { return static.URL("client.js") }
 
 // render writes a component as a page.
 func render(c echo.Context, status int, component templ.Component) error {

@@ -42,6 +42,9 @@ func (a *app) handler() http.Handler {
 	if a.cfg.dev {
 		e.GET("/gallery", a.galleryPage)
 	}
+	if a.client != nil {
+		e.GET(static.URL("client.js"), a.officialClient)
+	}
 	e.GET("/static/*", echo.WrapHandler(static.Handler()))
 	e.GET("/healthz", a.health)
 	e.GET("/metrics", a.meter.handler())
@@ -87,4 +90,10 @@ func (a *app) health(c echo.Context) error {
 		return &webError{http.StatusServiceUnavailable, "database", "The database does not answer.", "Look at the server's log."}
 	}
 	return c.JSON(http.StatusOK, map[string]bool{"ok": true})
+}
+
+// officialClient serves the file of --datastar-js at our own client's address.
+func (a *app) officialClient(c echo.Context) error {
+	c.Response().Header().Set("Cache-Control", "no-cache")
+	return c.Blob(http.StatusOK, "text/javascript; charset=utf-8", a.client)
 }
