@@ -43,10 +43,10 @@ func (a *app) post(ctx context.Context, chatID, messageID, text string) (posted,
 		return posted{}, err
 	}
 	if !r.Repeated {
-		switch r.State {
-		case "started":
+		if r.Run != nil { // of this message, or of an older one that waited
 			a.disp.launch(ctx, *r.Run)
-		case "answered":
+		}
+		if r.State == "answered" {
 			if !a.disp.tell(ctx, r.RunID, bus.Letter{Kind: "answer", MessageID: r.MessageID, Text: text}) {
 				a.log.Warn("answer waits for the run's next owner", slog.String("run", r.RunID))
 			}

@@ -42,7 +42,7 @@ func (a *app) release(ctx context.Context, chatID, messageID string) (posted, er
 	if err != nil {
 		return posted{}, err
 	}
-	if r.State == "started" && !r.Repeated {
+	if r.Run != nil && !r.Repeated {
 		a.disp.launch(ctx, *r.Run)
 	}
 	a.disp.wake(chatID, r.RunID)
