@@ -60,7 +60,7 @@ func serve(ctx context.Context, cfg config, out, logs io.Writer) error {
 	slog.SetDefault(log)
 	listener, err := net.Listen("tcp", cfg.addr)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w", cfg.addr, err)
+		return fmt.Errorf("%w; choose another address with --addr, for instance 127.0.0.1:0 for a free port", err)
 	}
 	a, err := newApp(ctx, cfg, log)
 	if err != nil {

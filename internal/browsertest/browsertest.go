@@ -259,6 +259,8 @@ func (tab *Tab) Counts() Counts {
 	return c
 }
 
+// do runs actions. A navigation of the page itself that is still under way (a
+// form's redirect) can abort ours; then it is made again.
 func (tab *Tab) do(what string, actions ...chromedp.Action[chromedp.Void]) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, 2*patience)
@@ -267,7 +269,11 @@ func (tab *Tab) do(what string, actions ...chromedp.Action[chromedp.Void]) {
 		ctx, cancel = tab.ctx, func() {}
 	}
 	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
+	err := chromedp.Do(ctx, actions...)
+	for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "net::ERR_ABORTED") {
+		err = chromedp.Do(ctx, actions...)
+	}
+	if err != nil {
 		tab.t.Fatalf("%s: %v", what, err)
 	}
 }
