@@ -76,7 +76,17 @@ func TestEditRefuses(t *testing.T) {
 	}
 }
 
+// settledLines is s with every CR in front of an LF gone, also one that another
+// left there: a file may hold CR CR LF.
+func settledLines(s string) string {
+	for plain := unixLines(s); plain != s; plain = unixLines(s) {
+		s = plain
+	}
+	return s
+}
+
 func FuzzReplace(f *testing.F) {
+	f.Add("\r\r\nb", "b", "0")
 	f.Add("a\r\nb\r\n", "a\nb", "x\ny")
 	f.Add("a\rb\nc", "b\n", "")
 	f.Fuzz(func(t *testing.T, file, old, with string) {
@@ -85,7 +95,7 @@ func FuzzReplace(f *testing.F) {
 			return
 		}
 		plain := unixLines(file)
-		if want := strings.Replace(plain, unixLines(old), unixLines(with), 1); unixLines(string(changed)) != unixLines(want) {
+		if want := strings.Replace(plain, unixLines(old), unixLines(with), 1); settledLines(string(changed)) != settledLines(want) {
 			t.Errorf("%q with %q for %q: %q", file, with, old, changed)
 		}
 		if line < 1 || line > 1+strings.Count(plain, "\n") {
